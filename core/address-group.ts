@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
 
-/** Who is behind an address, for limits: an IPv4 address itself, of an IPv6 address the /64, which one machine may have whole. */
+/** The unit for limits by address: an IPv4 address itself, or the /64 of an IPv6 address, as a single machine may have a whole /64. */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   const [plain = ''] = address.split('%');
-  // From X-Forwarded-For there may come any text.
+  // X-Forwarded-For may contain any text.
   if (!isIPv6(plain)) return address.slice(0, 45);
   const [head = '', tail] = plain.split('::');
   const groups = head === '' ? [] : head.split(':');

@@ -5,14 +5,14 @@ export function isLoopback(url: string): boolean {
   return loopback.test(URL.parse(url)?.hostname ?? '');
 }
 
-/** Whether a server that listens on this host is reached from this machine alone. */
+/** Whether a server that listens on this host can be reached only from this machine. */
 export function isLoopbackHost(host: string): boolean {
   return isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`);
 }
 
 /**
  * Whether secrets may be sent to this address: https, or http to this machine (tests and stand-ins), without a user name and password.
- * @param part what the address may hold: `origin`: host and port only · `path`: also a path, no query · `any`
+ * @param part the parts that the address may have: `origin`: host and port only · `path`: also a path, no query · `any`
  */
 export function isSafeAddress(text: string, part: 'origin' | 'path' | 'any' = 'any'): boolean {
   const url = URL.parse(text);

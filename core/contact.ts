@@ -6,7 +6,7 @@ import { isSupportedCountry, parsePhoneNumberFromString } from './phone-numbers.
 import { composed, isBlank, withoutUnseen } from './visible-text.ts';
 
 /**
- * Whom a feedback request goes to. `value` is normalised: a phone number in international form (`+37255512345`),
+ * The contact that a feedback request goes to. `value` is normalised: a phone number in international form (`+37255512345`),
  * an e-mail address or an identifier without outer spaces. Source: specification section 2, Contact.
  */
 export interface Contact {
@@ -19,12 +19,12 @@ export const campaignTypes = ['sms', 'email', 'mixed', 'widget', 'external'] as 
 export type CampaignType = (typeof campaignTypes)[number];
 
 export interface ContactOptions {
-  /** ISO 3166 country (`EE`) of numbers written without `+` or `00`. Left out: such a number is no phone number. */
+  /** ISO 3166 country (`EE`) of numbers without `+` or `00`. Left out: such a number does not count as a phone number. */
   defaultCountry?: CountryCode | undefined;
 }
 
 export interface ContactForOptions extends ContactOptions {
-  /** Why a well-formed e-mail address reaches nobody, if so. */
+  /** Says why a well-formed e-mail address reaches no customer, if so. */
   unfitAddress?: (address: string) => string | undefined;
 }
 
@@ -54,7 +54,7 @@ function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
   const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
   if (!foreignDomain.test(domain) || Buffer.byteLength(text) > 254) return false;
-  // Each non-ASCII letter is replaced by an ASCII one, so that the same checks apply.
+  // Each non-ASCII letter is replaced by an ASCII letter, so that the same checks apply.
   const lettered = composed(local).replace(/[\p{L}\p{M}\p{N}]/gu, 'x');
   const host = domainToASCII(domain).replace(/\.xn--[a-z0-9-]+$/i, '.example');
   return AsciiEmail.safeParse(`${lettered}@${host}`).success;
@@ -92,7 +92,7 @@ function normalValue({ kind, value }: Contact): string {
 }
 
 /**
- * A key that is equal for every spelling of one contact, whatever its kind: case, spaces, `+` or `00` before a number, and the
+ * A key that is equal for every spelling of one contact, of whatever kind: case, spaces, `+` or `00` before a number, and the
  * form of an internationalised domain make no difference. Never throws, as it is also computed for the service's records.
  */
 export function contactKey({ value }: Contact): string {
@@ -129,7 +129,7 @@ export function contactForms(written: string, options: ContactOptions = {}): Con
   return [...forms.values()];
 }
 
-/** The spellings of a number that nothing normalised: also without its country. */
+/** The spellings of a number that was not normalised, also without its country. */
 function numberForms({ kind, value }: Contact, { defaultCountry }: ContactOptions): string[] {
   if (kind !== 'phone') return [];
   const abroad = `00${value.slice(1)}`;
@@ -150,8 +150,8 @@ export function contactPath(contact: Contact): string {
 }
 
 /**
- * The first candidate that a campaign of this type can reach, and why the ones before it were passed over.
- * Candidates are what expressions found: text, numbers, lists of them; anything else is rejected.
+ * The first candidate that a campaign of this type can reach, and why the candidates before it were passed over.
+ * Candidates are results of expressions: texts, numbers, and lists of these; anything else is rejected.
  */
 export function contactFor(
   candidates: readonly unknown[],
@@ -242,7 +242,7 @@ export function internationalPhone(written: string, country: string | undefined)
   const text = written.trim();
   const known = country !== undefined && isSupportedCountry(country) ? country : undefined;
   const number = phoneNumber(text, { defaultCountry: known });
-  // International form would drop the extension, and no text message should go to the number without it.
+  // International form would drop the extension, and no text message should go to the number without its extension.
   return number === undefined || number.ext !== undefined ? text : number.number;
 }
 
@@ -281,7 +281,7 @@ function international(text: string, options: ContactOptions = {}): string | und
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-/** `00372…` → `+372…`: equal by the specification, whatever a country's dialling prefix is. */
+/** Writes `00372…` as `+372…`: the specification treats both as equal, whatever a country's dialling prefix is. */
 function withPlus(text: string): string {
   return isInternational(text) ? text.replace(/^(?:00|＋)/, '+') : text;
 }

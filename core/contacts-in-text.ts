@@ -11,7 +11,7 @@ interface Mention {
 
 /** The longest address or number. */
 const longest = 320;
-/** Separators between words, and between the parts of a URL: the latter may also be part of an e-mail address. */
+/** Patterns for words, and for the parts of a URL. The separators of a URL's parts may also be part of an e-mail address. */
 const words = /[^\s<>"(),;:\\[\]]+/g;
 const parts = /[^/?&#=|{}']+/g;
 const points = ".!*'";
@@ -52,7 +52,7 @@ function* mentionsIn(text: string, options: ContactOptions): Generator<Mention> 
   for (const found of [addressesIn(text, options), matchesOf(numbers, text)]) {
     for (const { from, word } of found) {
       const contact = contactIn(word, options);
-      // Counts candidates that turn out to be no contact, too: parsing is what takes time.
+      // Candidates that turn out to be no contact count as well, as parsing takes most of the time.
       yield { from, to: from + word.length, keys: contact ? keysOf(contact, word) : [] };
     }
   }

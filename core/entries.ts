@@ -5,7 +5,7 @@ import { z } from 'zod';
  * the event loop for seconds. These schemas parse entry by entry and report only the first wrong entry.
  */
 
-/** Every entry in the shape of `item`. @param most of a list whose entries are judged one by one later */
+/** A list whose entries all match `item`. @param most the most entries, for a list whose entries are checked one by one later */
 export function listOf<Item extends z.ZodType>(item: Item, most = Number.POSITIVE_INFINITY) {
   const entries = z.array(z.unknown()).max(most);
   return entries.transform((entries, context): z.output<Item>[] => {

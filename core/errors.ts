@@ -2,15 +2,15 @@ import { ZodError } from 'zod';
 import { mismatchesOf } from './mismatches.ts';
 import { redacted } from './redaction.ts';
 
-/** What the queue does with a failed job. Nobody decides by message text or class name. */
+/** What the queue does with a failed job. No code decides by the text of a message or the name of a class. */
 export type Advice =
   /**
-   * The same job may succeed later. `retryAfterMs` is what the other side's answer said, never a guess; at most a day. It is tried
-   * again sooner where that is long (`longestWaitMs`).
+   * The same job may succeed later. `retryAfterMs` is the wait that the other side's response asks for, never a guess; at most a day. The queue
+   * itself waits no longer than `longestWaitMs`.
    * `throttled`: the other side only asked for a wait (rate limit); the wait spends no attempt.
    */
   | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean }
-  /** This job will never succeed. `doubtful`: the answer may be a proxy's, so several attempts have to agree. */
+  /** This job will never succeed. `doubtful`: the response may come from a proxy, so several attempts have to agree. */
   | { kind: 'permanent'; doubtful?: boolean }
   /**
    * No job of this source will succeed until an operator acts. `only`: the jobs that need this ('campaign 12',
@@ -20,19 +20,19 @@ export type Advice =
 
 /**
  * Whether the other side did the work before the call failed. Only `never-sent` and `refused` allow a second attempt
- * of a call that isn't idempotent; `unknown` must be looked up first.
+ * of a call that isn't idempotent; after `unknown`, closeloop must first find out what the call did.
  */
 export type Outcome = 'never-sent' | 'refused' | 'unknown';
 
 /**
- * The one error that leaves a client or a connector.
+ * The only class of error that leaves a client or a connector.
  * `message` names the place and the remedy and never holds personal data (no bodies, contacts or comments).
  */
 export class CloseloopError extends Error {
   override readonly name: string = 'CloseloopError';
   readonly advice: Advice;
   readonly outcome: Outcome;
-  /** The other side's id of this call, for its support. Not part of `message`: equal faults have equal messages. */
+  /** The other side's id of this call, for its support. It is not part of `message`, so that equal faults have equal messages. */
   readonly reference: string | undefined;
 
   constructor(
@@ -43,7 +43,7 @@ export class CloseloopError extends Error {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.advice = withinADay(advice);
     this.outcome = options.outcome ?? 'refused';
-    // Comes from a response header, which any proxy may have set.
+    // The reference comes from a response header, which any proxy may have set.
     this.reference = /^[\w:.-]{1,100}$/.test(options.reference ?? '') ? options.reference : undefined;
   }
 }
@@ -67,7 +67,7 @@ export function adviceOf(error: unknown): Advice {
   return { kind: error instanceof ZodError ? 'permanent' : 'transient' };
 }
 
-/** Whether the call that threw this may have been carried out: of anything but a CloseloopError that is not known. */
+/** Whether the call that threw this error may have been carried out. For anything but a CloseloopError this is not known. */
 export function outcomeOfError(error: unknown): Outcome {
   return error instanceof CloseloopError ? error.outcome : 'unknown';
 }

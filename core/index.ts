@@ -1,4 +1,4 @@
-/* What the author of a connector builds with: `import { … } from 'closeloop'`. A guide is in docs/writing-a-connector.md. */
+/* The exports for authors of connectors: `import { … } from 'closeloop'`. A guide is in docs/writing-a-connector.md. */
 
 export { z } from 'zod';
 export { isLoopback, isSafeAddress, isTimeZone } from './address.ts';
@@ -202,7 +202,7 @@ export { type Advice, adviceOf, CloseloopError, messageOf, type Outcome } from '
 export { lookUp } from './look-up.ts';
 export { firstMismatch, mismatchesOf } from './mismatches.ts';
 export type { BegunResponse, Fetch, Log, Ports, ResponseHeaders, SentRequest } from './ports.ts';
-/** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
+/** The zod instance that reads the configuration, so that your settings get the same messages and a JSON Schema. */
 export { Duration } from './schedule/duration-setting.ts';
 
 export { isBlank } from './visible-text.ts';

@@ -3,12 +3,12 @@ import type { z } from 'zod';
 /** An identifier as programs write it. Other keys may be values, such as an address. */
 const name = /^[\p{L}_$][\w$-]{0,59}$/u;
 
-/** A path within an answer, without keys that may be personal data: `results.3.*.grade`. */
+/** A path within a response, without keys that may be personal data: `results.3.*.grade`. */
 export function shownPath(path: readonly PropertyKey[]): string {
   return path.map((key) => (typeof key === 'number' || name.test(String(key)) ? String(key) : '*')).join('.');
 }
 
-/** The other side's name of a field, shown only where closeloop sent it or it looks like a name: some key errors by the value. */
+/** The other side's name of a field, shown only if closeloop sent it or it looks like a name: some systems use the value as an error's key. */
 export function shownField(field: string, sent: readonly string[] = []): string {
   const isName = field.split('.').every((part) => part === '' || /^\d{1,4}$/.test(part) || name.test(part));
   return isName || sent.includes(field) ? field : 'a field whose name is not shown here';
@@ -22,7 +22,7 @@ export function mismatchesOf(error: z.ZodError): string[] {
   });
 }
 
-/** The first mismatch only. */
+/** The path of the first mismatch. */
 export function firstMismatch(error: z.ZodError): string {
   return shownPath(error.issues[0]?.path ?? []) || 'its top';
 }

@@ -11,17 +11,17 @@ export function isSupportedCountry(code: string): code is CountryCode {
   return plans().isSupportedCountry(code);
 }
 
-/** The country (ISO 3166) of a number in international form; undefined where it belongs to none, or to no known one. */
+/** The country (ISO 3166) of a number in international form; undefined where the number belongs to no known country. */
 export function countryOfPhone(number: string): string | undefined {
   return parsePhoneNumberFromString(number)?.country;
 }
 
-/** Undefined for text that is no phone number. */
+/** Parses a phone number; undefined for a text that is no phone number. */
 export function parsePhoneNumberFromString(
   text: string,
   options: { extract?: false; defaultCountry?: CountryCode } = {},
 ): PhoneNumber | undefined {
-  // Most contacts are e-mail addresses or names.
+  // The metadata need not be loaded for e-mail addresses and names, which most contacts are.
   if (text.includes('@') || !/\p{Nd}/u.test(text)) return undefined;
   return plans().parsePhoneNumberFromString(text, options);
 }

@@ -1,2 +1,2 @@
-/* What phone-numbers.ts takes of libphonenumber and its metadata: of 73 files, which the package ships as one. */
+/* The parts of libphonenumber and its metadata that phone-numbers.ts uses: closeloop's package ships these 73 files as a single file. */
 export { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';

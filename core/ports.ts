@@ -9,22 +9,22 @@ export interface SentRequest {
 }
 
 export interface ResponseHeaders extends Iterable<[name: string, value: string]> {
-  /** A name in any case; several values joined by commas. */
+  /** Takes the name in any case; joins several values by commas. */
   get(name: string): string | null;
 }
 
-/** A response that has begun. */
+/** A response whose body may still be arriving. */
 export interface BegunResponse {
   status: number;
   headers: ResponseHeaders;
-  /** To read piece by piece. */
+  /** The body, to be read piece by piece. */
   body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Node's own `fetch` is one, too. */
+/** The type of `fetch`. Node's own `fetch` has this type, too. */
 export type Fetch = (url: string | URL, init: SentRequest) => Promise<BegunResponse>;
 
-/** Every source of nondeterminism. Only an entry point or a test builds one. */
+/** Every source of nondeterminism. Only entry points and tests create ports. */
 export interface Ports {
   fetch: Fetch;
   now: () => Date;

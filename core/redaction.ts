@@ -1,6 +1,6 @@
 /*
- * The second line of defence for logs, traces and errors: code passes no personal data and no secrets, and what slips through, or
- * is quoted by a library, is removed here.
+ * The second line of defence for logs, traces and errors: closeloop's code passes no personal data and no secrets to them. Data that slips through,
+ * or that a library quotes, is removed here.
  */
 
 export const removed = '[removed]';
@@ -12,17 +12,17 @@ const taken: readonly [what: RegExp, instead: string][] = [
   [/([?&][\w-]*(?:token|secret|key|password|signature|code|auth|mail|phone|contact)=)[^\s&#"'<>]+/gi, `$1${removed}`],
   [/\b(Bearer|Basic|Token) (?=\S*[\d=+/])[\w+/=.~-]{8,}/g, `$1 ${removed}`],
   [/\bwhsec_[\w+/=-]+/g, removed],
-  // Of any script.
+  // E-mail addresses in any script.
   [/[^\s@<>"'`(),:;/?&=]{1,256}(?:@|%40)[^\s@<>"'`(),:;/?&=%]+\.\p{L}[\p{L}\p{N}-]+/giu, removed],
   // International numbers, also with spaces, hyphens and brackets.
   [/(?:\+|%2B)\d(?:[ ().-]{0,2}\d){6,14}(?!\d)/gi, removed],
   [/\b00[1-9](?: ?\d){7,13}(?!\d)/g, removed],
 ];
 
-/** In every text that one of them matches: most texts have none of these, and are told apart by one look. */
+/** Matches every text that one of the patterns matches, so that a single check is enough for most texts. */
 const telling = /[@%=+]|\b(?:Bearer|Basic|Token) |whsec_|\b00[1-9]/;
 
-/** The longest text that is written: a sender must not be able to fill the disk. */
+/** The longest text that is logged or stored: a sender must not be able to fill the disk. */
 const longest = 20_000;
 
 /**

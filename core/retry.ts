@@ -1,6 +1,6 @@
 import type { Advice } from './errors.ts';
 
-/** What to do with a failed job. A `wait` says nothing about the job: the time that it may fail for does not run. */
+/** What to do with a failed job. A `wait` says nothing about the job, so it does not count towards the time after which the job is given up. */
 export type Step =
   | { do: 'retry'; delayMs: number }
   | { do: 'wait'; delayMs: number }
@@ -10,7 +10,7 @@ export type Step =
 export interface RetryPolicy {
   firstMs: number;
   longestMs: number;
-  /** A job that has failed for so long, without success in between, is given up. */
+  /** A job that has failed for this long, without success in between, is given up. */
   forMs: number;
 }
 
@@ -21,15 +21,15 @@ export const patient: RetryPolicy = { firstMs: 1_000, longestMs: 1_800_000, forM
 export interface Failing {
   /** The attempt that just failed, from 1. */
   attempt: number;
-  /** Since its first failure, without success in between. */
+  /** The time since the job's first failure, without success in between. */
   elapsedMs: number;
   /** How many of the failures were doubtful, this one included. */
   doubts: number;
 }
 
 /**
- * However long the other side asks to be left alone, it is tried again this often: what it says may be a mistake, or over long before, and
- * nobody would be asked for feedback meanwhile.
+ * The longest wait that closeloop accepts from the other side. A longer wait may be a mistake, or may end early, and
+ * no customer would be asked for feedback meanwhile.
  */
 export const longestWaitMs = 900_000;
 

@@ -1,16 +1,16 @@
 /*
- * Well-formed e-mail addresses that no customer reads: a feedback request to one of them reaches nobody.
+ * Well-formed e-mail addresses that no customer reads: a feedback request to such an address reaches no customer.
  */
 
-/** Names that are kept out of the Internet's: RFC 2606, RFC 6761, RFC 6762, and `internal` by ICANN. */
+/** Top-level domains that are reserved and never on the Internet: RFC 2606, RFC 6761, RFC 6762, and `internal` by ICANN. */
 const reservedTops = new Set(['example', 'invalid', 'test', 'localhost', 'local', 'internal']);
 const reservedDomains = ['example.com', 'example.net', 'example.org', 'example.edu'];
 
-/** Mailboxes of machines, by RFC 2142 and by custom. Not `info@` or `sales@`, behind which small companies' people are. */
+/** Mailboxes of machines, by RFC 2142 and by custom. `info@` and `sales@` are left out, as people read them in small companies. */
 const role =
   /^(?:(?:no|donot|do[-._]not)[-._]?reply|mailer[-._]?daemon|postmaster|hostmaster|webmaster|abuse|bounces?|daemon|nobody)(?:[-+=._].*)?$/i;
 
-/** Is it of a domain that nobody can have (`example.com`, `.invalid`)? Such an address was made up. */
+/** Whether an address has a reserved domain (`example.com`, `.invalid`). Such an address was made up. */
 export function isReservedAddress(address: string): boolean {
   const domain = domainOf(address);
   if (domain === undefined) return false;
@@ -18,7 +18,7 @@ export function isReservedAddress(address: string): boolean {
   return reservedTops.has(top) || reservedDomains.some((one) => isWithin(domain, one));
 }
 
-/** Is it read by a machine, or by nobody (`noreply@`, `mailer-daemon@`)? */
+/** Whether only a machine reads the address, or nobody does (`noreply@`, `mailer-daemon@`). */
 export function isRoleAddress(address: string): boolean {
   const at = address.lastIndexOf('@');
   return at > 0 && role.test(address.slice(0, at));
@@ -35,7 +35,7 @@ export function domainOf(address: string): string | undefined {
   return at > 0 && domain !== '' ? domain : undefined;
 }
 
-/** Is `domain` this one, or one below it? */
+/** Whether `domain` is `parent`, or a domain below `parent`. */
 export function isWithin(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }

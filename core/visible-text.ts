@@ -2,7 +2,7 @@
 const nothingToSee = /^[\s\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]*$/u;
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
 
-/** Only letters, digits, signs and spaces of ASCII, as nearly every text: all of it shows, and it has no other form. */
+/** Only letters, digits, signs and spaces of ASCII, as in nearly every text: all of these are visible, and have a single form. */
 const plain = /^[ -~]*$/;
 
 /** More combining marks on one letter than any language has: normalising them takes quadratic time. */
@@ -15,7 +15,7 @@ export function composed(text: string): string {
 
 /** Whether the text shows nothing to a reader; such a text counts as empty. */
 export function isBlank(text: string): boolean {
-  // Nearly every text begins with a letter, a digit or a sign of ASCII, all of which show.
+  // Nearly every text begins with a letter, a digit or a sign of ASCII, and all of these are visible.
   const first = text.charCodeAt(0);
   return !(first > 0x20 && first < 0x7f) && nothingToSee.test(text);
 }

@@ -3,9 +3,9 @@ import { shownField } from '../mismatches.ts';
 import { FeedbackError } from './failure.ts';
 import type { NewRequest, RequestQuery } from './request-form.ts';
 
-/* Refuses arguments that are no values: JSON has no NaN, and would send another value or none in its place. */
+/* Refuses invalid arguments: JSON has no NaN, and would send another value or no value in its place. */
 
-/** Of a call that is not sent because of an argument. */
+/** The error of a call that is not sent because of an argument. */
 export function badArgument(what: string): FeedbackError {
   return new FeedbackError(
     `Feedback service: nothing was sent: ${what}.`,

@@ -53,22 +53,22 @@ export interface CustomFieldQuery {
   campaign: number;
   /** Requests scheduled from this day on, YYYY-MM-DD. */
   dateFrom?: string | undefined;
-  /** Up to and including this day. */
+  /** Requests scheduled up to and including this day. */
   dateTo?: string | undefined;
   /** Requests whose grade changed on or after this day. */
   changedSince?: string | undefined;
 }
 
-/** A page of the export. Records in an unexpected shape are listed in `unreadable`, with what is wrong, and hide no others. */
+/** A page of the export. Records in an unexpected shape are listed in `unreadable`, each with its problem, and hide no other records. */
 export interface RequestPage<Instant = Date> extends Page<FeedbackRequest<Instant>> {
   unreadable: FeedbackError[];
 }
 
 /**
- * The Feedback Collection Service, one method per operation of its specification. One attempt per call: retrying is
- * the queue's. Every failure is a FeedbackError (CloseloopError where nothing was sent because of the argument).
- * Lists: `things()` gives one record after the other, `thingPages()` page by page; both fetch the next page only when
- * asked for more.
+ * The Feedback Collection Service, with one method per operation of its specification. A call makes one attempt: the queue
+ * retries. Every failure is a FeedbackError (CloseloopError where nothing was sent because of the argument).
+ * Lists: `things()` yields one record after the other, `thingPages()` one page after the other; both fetch the next page only when
+ * the caller asks for more.
  */
 export interface FeedbackClient {
   campaigns(query?: CampaignQuery, options?: CallOptions): AsyncIterable<Campaign>;
@@ -79,22 +79,22 @@ export interface FeedbackClient {
 
   requests(query?: RequestQuery, options?: CallOptions): AsyncIterable<FeedbackRequest>;
   requestPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<RequestPage>;
-  /** For who reads to the end: a page is fetched while the one before is worked on, and instants are texts, as JSON shows them. */
+  /** For callers that read the whole list: the next page is fetched while the caller works on a page, and instants are texts, as in JSON. */
   exportPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<RequestPage<string>>;
   request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
   /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
   create(request: NewRequest, options?: CreateOptions): Promise<FeedbackRequest>;
-  /** External campaigns only, like `comment`. Any 2xx answer that is no HTML page counts as success: its body is not specified. */
+  /** External campaigns only, like `comment`. Any 2xx response that is no HTML page counts as success: its body is not specified. */
   grade(id: string, grade: number, options?: CallOptions): Promise<void>;
   comment(id: string, text: string, options?: CallOptions): Promise<void>;
   /** Only for a request that is still scheduled; else a permanent error with status 400. */
   cancel(id: string, options?: CallOptions): Promise<void>;
 
-  /** Undefined: no feedback request of this account matches the contact, or it was masked. */
+  /** Reads a contact. Undefined: no feedback request of this account matches the contact, or the contact was masked. */
   contact(contact: Contact, options?: CallOptions): Promise<ContactRecord | undefined>;
-  /** Can't be undone. No request of this contact: a permanent error for which `isNobody` is true. */
+  /** Can't be undone. If the service has no request of this contact, it throws a permanent error for which `isNobody` is true. */
   mask(contact: Contact, options?: CallOptions): Promise<MaskResult>;
-  /** Newest first; accesses by people, never those by key. */
+  /** Newest first. Lists accesses by people, never accesses by key. */
   accessLog(contact: Contact, options?: CallOptions): AsyncIterable<AccessLogEntry>;
   accessLogPages(contact: Contact, options?: CallOptions): AsyncIterable<Page<AccessLogEntry>>;
 
@@ -226,7 +226,7 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
     const recordOf = recordReader(table, table.list.record, instantOf);
     for await (const { count, results } of raw) {
       for (let from = 0; from === 0 || from < results.length; from += mostRecords) {
-        // The call for the next page leaves with the next turn: it is to be on its way while this one is worked on.
+        // The call for the next page leaves in the next turn of the event loop, so that it is on its way while the caller works on this page.
         if (from > 0 || isAhead) await nextTurn();
         yield { count, ...readRecords(results, from, recordOf) };
       }
@@ -238,7 +238,7 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
   const exportPages: FeedbackClient['exportPages'] = (query, options) =>
     read(readAhead(rawPages(query, options)), { instantOf: instantTextReader(), isAhead: true });
 
-  /** For callers who need every record: throws at the first unreadable one. */
+  /** Yields every record, for callers that need all records: throws at the first unreadable record. */
   async function* requests(query?: RequestQuery, options?: CallOptions): AsyncGenerator<FeedbackRequest> {
     for await (const { results, unreadable } of requestPages(query, options)) {
       yield* results;
@@ -248,7 +248,7 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
   return { requests, requestPages, exportPages };
 }
 
-/** Those of a page from this one on, as many as are passed on at once. */
+/** Reads the records of a page from this index on, as many as are passed on at once. */
 function readRecords<Instant>(
   results: readonly unknown[],
   from: number,

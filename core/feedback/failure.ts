@@ -5,7 +5,7 @@ import { shownField } from '../mismatches.ts';
 import { type Answer, namesNobody, type Place, type Said, wordsOf } from './response.ts';
 import { shownMessage } from './shown-message.ts';
 
-/* Turns an answer other than success, or none, into an error with advice. Pure. */
+/* Turns a response other than success, or a missing response, into an error with advice. Pure. */
 
 interface ErrorOptions {
   outcome?: Outcome;
@@ -24,7 +24,7 @@ export class FeedbackError extends CloseloopError {
   override readonly name = 'FeedbackError';
   /** HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
-  /** Of an answer 404: what may be wrong with the service's address, with what would be right. */
+  /** For a 404: what may be wrong with the service's address, and how to write it. */
   readonly addressFlaw: string | undefined;
   readonly #detail: string | undefined;
   readonly #fields: Readonly<Record<string, string[]>> | undefined;
@@ -100,7 +100,7 @@ interface Classification {
 
 function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): Classification {
   const { status } = answer;
-  // The service answers in JSON. An HTML page is a proxy's, and may be temporary.
+  // The service answers in JSON. An HTML page comes from a proxy, and may be temporary.
   const doubt = answer.body.json ? {} : { doubtful: true };
   const refused = (kind: 'permanent' | 'config', meaning: string, more: object = doubt): Classification => ({
     advice: { kind, ...more },
@@ -111,7 +111,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
     call.operation === undefined
       ? ''
       : `; the form of this call is an assumption, see feedback.operations.${call.operation}`;
-  /** A wrong form fails for every record until a person mends it; other operations are not affected. */
+  /** The classification of a wrong form: the call fails for every record until a person mends the form; other operations are not affected. */
   const misformed = (meaning: string, more: object = doubt): Classification =>
     refused(
       call.operation === undefined ? 'permanent' : 'config',
@@ -157,7 +157,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
   }
 }
 
-/** The service's own messages for what it does not have; any other 404 means that the path does not exist. */
+/** The service's own messages for things that it does not have; any other 404 means that the path does not exist. */
 const nothingThere = /^(?:Not found\.|No \w+ matches the given query\.)$/;
 const noCampaign = 'No Campaign matches the given query.';
 
@@ -182,18 +182,18 @@ export function isAboutCampaign(error: FeedbackError): boolean {
 }
 
 const required = /^this field is required\.?$/i;
-/** "Unknown field.": about a parameter's name, not about the value of one record. */
+/** Messages like "Unknown field.", which are about a parameter's name and not about the value of one record. */
 const unknownName =
   /\b(?:unknown|unexpected|unrecogni[sz]ed|unsupported|undeclared|extra|no such)\b.*\b(?:field|parameter|key|property|attribute)s?\b/i;
 
-/** The parameters that the service says are missing or unknown: wrong names, whatever a record's values. */
+/** The parameters that are missing or unknown by the service's response: their names are wrong, for the values of every record. */
 export function misnamed({ status, fields }: FeedbackError): string[] {
   if (status !== 400 || fields === undefined) return [];
   const isAboutName = (text: string) => required.test(text) || unknownName.test(text);
   return Object.entries(fields).flatMap(([name, messages]) => (messages.some(isAboutName) ? [name] : []));
 }
 
-/** In the service's words, unless the error quotes them already. */
+/** The service's words, unless the error quotes them already. */
 function saying({ sentValues }: Place, { detail = '' }: Said): string | undefined {
   const shown = harmless.includes(detail) ? undefined : shownMessage(detail, sentValues);
   return shown && `it says: ${shown}`;
@@ -217,7 +217,7 @@ function badRequest(call: Place, said: Said): string {
 }
 
 /**
- * The error for a 2xx answer that isn't what the specification says.
+ * The error for a 2xx response whose shape differs from the specification.
  * @param mismatches Places in the answer and what was expected there, never what was found.
  */
 export function shapeFailure(

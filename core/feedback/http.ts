@@ -15,25 +15,25 @@ import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
 export interface Call extends Place {
   method: string;
   path: string;
-  /** Undefined: no body. */
+  /** The body as JSON. Undefined: no body is sent. */
   body?: object | undefined;
   signal?: AbortSignal | undefined;
-  /** See CreateOptions. */
+  /** The call is not sent after this moment (`CreateOptions`). */
   sendDeadline?: Date | undefined;
 }
 
 export interface Http {
   /**
-   * One attempt, connections kept alive. A GET is repeated once, within the same time-out, when the connection died
-   * before an answer began: an idle kept connection that the service had just closed looks like that.
-   * @returns The answer, with a status in 2xx.
-   * @throws FeedbackError for everything else.
+   * Makes one attempt, over kept-alive connections. A GET is repeated once, within the same time-out, when the connection died
+   * before the response began: this happens when the service has just closed an idle connection.
+   * @returns the response, with a status in 2xx
+   * @throws FeedbackError for everything else
    */
   send(call: Call): Promise<Answer>;
-  /** As `send`; undefined where the service has no request of the contact. Most customers' first answer says so, and is made no error. */
+  /** Sends like `send`; undefined where the service has no request of the contact. This is so for most customers at first, so it is no error. */
   find(call: Call): Promise<Answer | undefined>;
   /**
-   * `next` of a list's page as a path for `send`; it may be relative to the page.
+   * Turns `next` of a list's page into a path for `send`. `next` may be relative to the page.
    * @param page the call that got the page
    * @throws FeedbackError config, for an address outside the configured origin and path: the key never goes elsewhere.
    */
@@ -132,7 +132,7 @@ export function parseAnswer<Schema extends z.ZodType>(answer: Answer, schema: Sc
   throw shapeFailure(answer.status, call, mismatchesOf(parsed.error), outcomeOf(call));
 }
 
-/** The deadline had passed before anything was sent. Node's own `fetch` throws it as the cause of its error. */
+/** The deadline had passed before anything was sent. Node's own `fetch` throws an error with this error as its cause. */
 class LeftTooLate extends Error {
   readonly code = 'CLOSELOOP_LEFT_TOO_LATE';
 }
@@ -154,7 +154,7 @@ function guarded(handler: Dispatcher.DispatchHandler, isLate: () => boolean): Di
   const { DecoratorHandler } = connections();
   const guard: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
   const start = guard.onRequestStart?.bind(guard);
-  // Called before the first byte, and again should the request be sent once more.
+  // undici calls this before the first byte, and again if the request is sent once more.
   guard.onRequestStart = (controller, context) => {
     start?.(controller, context);
     if (isLate()) controller.abort(new LeftTooLate('it would have left too late'));

@@ -1,8 +1,8 @@
 import { type InstantReader, instantReader, time } from './request-form.ts';
 
 /**
- * Gives instants as JSON shows them. Which hour an instant is of in UTC takes longest to find out: that is done once for instants in a row
- * that are of one hour and offset, and where they are shown with the same minutes in UTC.
+ * Reads instants as texts in the form of JSON. The slow part is the hour in UTC: it is calculated once for successive instants
+ * with the same hour and offset, if their minutes are the same in UTC.
  */
 export function instantTextReader(): InstantReader<string> {
   const instantOf = instantReader();
@@ -10,7 +10,7 @@ export function instantTextReader(): InstantReader<string> {
   return (value) => {
     if (typeof value !== 'string') return value === undefined || value === null ? null : undefined;
     if (hour !== '' && value.startsWith(hour) && value.endsWith(offset) && time.test(value)) {
-      // V8 copies short texts that are added up, and makes a tree of long ones, which takes longer to read: one long text in the end.
+      // V8 copies short texts when it joins them, but makes a tree of long texts, which is slower to read: so only one long text is joined here.
       const end = `${value.slice(13, 19)}${value[19] === '.' ? value.slice(19, 23) : '.000'}Z`;
       return shown + end;
     }

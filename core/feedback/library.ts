@@ -5,12 +5,12 @@ import type { Ports } from '../ports.ts';
 import { createFeedbackClient, type FeedbackClient } from './client.ts';
 import { FeedbackSettings } from './settings.ts';
 
-/** As in the section `feedback` of the configuration; what has a default may be left out. */
+/** The settings of the section `feedback` of the configuration; settings with a default may be left out. */
 export type FeedbackOptions = z.input<typeof FeedbackSettings>;
 
 /**
- * The client of the Feedback Collection Service. It opens nothing: the first call does.
- * @param ports the network and the clock, where a test brings its own
+ * The client of the Feedback Collection Service. No connection is opened before the first call.
+ * @param ports the network and the clock, for tests
  * @throws CloseloopError config with every mistake in the options
  */
 export function connectFeedback(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /*
  * ASSUMPTIONS. The specification doesn't show the wire form of get, create, grade, comment and cancel, nor the fields
- * of a feedback request's record, nor filters of its list. Everything assumed about them is in `assumedOperations`,
+ * of a feedback request's record, nor filters of its list. All assumptions about these forms are in `assumedOperations`,
  * and `feedback.operations` in the configuration overrides any part of it.
  *
  * A place is a dot path from the root of a JSON body: `grade`, `data.attributes.grade`; '' is the root itself.
@@ -20,7 +20,7 @@ const RootOrPlace = z.union([z.literal(''), Place]);
 const PlaceOrNone = Place.nullable();
 
 const Method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-/** Without GET: closeloop and proxies may repeat a GET, so no operation that changes something may be one. */
+/** Without GET: closeloop and proxies may repeat a GET, so no operation that changes something may use GET. */
 const ChangeMethod = Method.exclude(['GET']);
 const Scalar = z.union([z.string(), z.number(), z.boolean()]);
 /** Values sent with every call: `{data.type: appeal}`. */
@@ -99,7 +99,7 @@ const Cancel = z.strictObject({
   constants,
 });
 
-/** Both layouts are understood in a record. */
+/** The layout of custom fields in a request. In a record closeloop reads both layouts. */
 const CustomFieldLayout = z.strictObject({
   layout: z
     .enum(['object', 'array'])
@@ -215,7 +215,7 @@ function partial<Shape extends { body: z.ZodObject }>(operation: z.ZodObject<Sha
   return z.strictObject({ ...operation.partial().shape, body: described });
 }
 
-/** A form of its own for any of the five: every key may be left out, and keeps its assumed value then. */
+/** Overrides for the forms of the operations. A key that is left out keeps its assumed value. */
 const Partials = z
   .strictObject({
     create: partial(Create).describe('Creates a feedback request; answers with its record'),
@@ -233,7 +233,7 @@ const Partials = z
   .partial();
 export type OperationOverrides = z.output<typeof Partials>;
 
-/** `feedback.operations` of the configuration. Also finds what can't work once merged: a grade without a place to go. */
+/** `feedback.operations` of the configuration. Also reports overrides that can't work once merged, such as a grade without a place. */
 export const OperationOverrides = Partials.superRefine((overrides, context) => {
   // zod calls this for invalid parts too, which are reported already.
   const table = OperationTable.safeParse(merged(overrides));
@@ -242,12 +242,12 @@ export const OperationOverrides = Partials.superRefine((overrides, context) => {
   }
 });
 
-/** The table in force: the assumed forms with the configured parts laid over them. */
+/** The table in force: the assumed forms, overridden by the configured parts. */
 export function resolveOperations(overrides: OperationOverrides | undefined): Operations {
   return overrides === undefined ? assumedOperations : OperationTable.parse(merged(overrides));
 }
 
-/** Does a filter of the configuration send this value, so that the service can narrow the list of feedback requests by it? */
+/** Whether a filter of the configuration sends this value, so that the service can narrow the list of feedback requests by it. */
 export function canFilterBy({ list }: Operations, placeholder: FilterPlaceholder): boolean {
   return Object.values(list.filters).some((filter) => filter.includes(placeholder));
 }

@@ -5,12 +5,12 @@ import { shownPath } from '../mismatches.ts';
 import { isBlank } from '../visible-text.ts';
 import type { Operations } from './operations.ts';
 
-/* Builds requests and reads records in the form that the table of `operations.ts` says. Pure. */
+/* Builds requests and reads records in the forms of the table in `operations.ts`. Pure. */
 
 /** One value of a custom field as it is sent. */
 export type CustomValue = string | number | boolean;
 
-/** A feedback request, whatever the service calls its fields. Empty text comes out as null. `Instant`: how instants are given. */
+/** A feedback request, whatever the service calls its fields. An empty text becomes null. `Instant`: the type of instants. */
 export interface FeedbackRequest<Instant = Date> {
   id: string;
   campaign: number | null;
@@ -29,7 +29,7 @@ export function isCancelled(status: string | null): boolean {
   return status !== null && /^cancel/i.test(status);
 }
 
-/** Whether the request shows no contact, or something else in its place: the form of a mask is not specified. */
+/** Whether the request shows no contact, or a mask in its place: the form of a mask is not specified. */
 export function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
   if (phone === null && email === null && identifier === null) return true;
   const isNoPhone = phone !== null && !/\d{7}/.test(phone.replace(/[\s().-]/g, ''));
@@ -38,7 +38,7 @@ export function isMasked({ phone, email, identifier }: FeedbackRequest): boolean
   return isNoPhone || isNoEmail || isNoIdentifier;
 }
 
-/** @param key of the contact */
+/** Whether the request goes to this contact. @param key the contact's key */
 export function isTo(request: FeedbackRequest, key: string): boolean {
   const { phone, email, identifier } = request;
   return (
@@ -51,9 +51,9 @@ export function isTo(request: FeedbackRequest, key: string): boolean {
 export interface NewRequest {
   campaign: number;
   contact: Contact;
-  /** Left out: the service sends it after the campaign's `send_delay`. */
+  /** When the service sends the request. Left out: after the campaign's `send_delay`. */
   scheduled?: Date | undefined;
-  /** By the field's name. */
+  /** The values of custom fields by the field's name. */
   customFields: Readonly<Record<string, CustomValue>>;
 }
 
@@ -61,7 +61,7 @@ export interface NewRequest {
 export interface CallForm {
   method: string;
   path: string;
-  /** Undefined: no body, and so no Content-Type either. */
+  /** The body as JSON. Undefined: no body is sent, and no Content-Type. */
   body: JsonObject | undefined;
 }
 
@@ -87,8 +87,8 @@ export function createForm(table: Operations, request: NewRequest): CallForm {
 }
 
 /**
- * What narrows the list of feedback requests. Only `campaign` and paging are specified: the others are sent where
- * `list.filters` names a parameter for them and do nothing otherwise, so the caller still looks at each record.
+ * A query for the list of feedback requests. Only `campaign` and paging are specified: the other filters are sent only where
+ * `list.filters` names a parameter for them, so the caller still has to check each record.
  */
 export interface RequestQuery {
   campaign?: number | undefined;
@@ -102,7 +102,7 @@ export interface RequestQuery {
   status?: string | undefined;
 }
 
-/** For the dates of a query: a day of margin, as the service's days are in its own time zone. */
+/** The day before an instant, for the dates of a query: a day of margin, as the service's days are in its own time zone. */
 export function dayBefore(at: Date): string {
   return new Date(at.getTime() - 86_400_000).toISOString().slice(0, 10);
 }
@@ -128,7 +128,7 @@ export function listParameters(table: Operations, query: RequestQuery): [name: s
   return parameters;
 }
 
-/** Invisible text, null and an absent key all mean: no text. */
+/** An invisible text, null and an absent key all mean that there is no text. */
 export const text = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
@@ -161,7 +161,7 @@ const Fields = z.object({
   status: text,
   grade: number,
   comment: text,
-  // Not a record of zod's, which would leave out a field called `__proto__`.
+  // zod's own record is not used: it would leave out a field called `__proto__`.
   customFields: z
     .union([z.custom<JsonObject>(isObject), z.array(z.unknown())])
     .nullish()
@@ -170,12 +170,12 @@ const Fields = z.object({
 
 type ParsedRecord<Instant = Date> =
   | { ok: true; request: FeedbackRequest<Instant> }
-  /** The service's names of the places that are wrong, and what was expected there; never a value. */
+  /** The service's names of the wrong places, and the expected kind of value; never a value. */
   | { ok: false; mismatches: string[] };
 
 /**
  * Reads records, one after the other.
- * @param at Where the record is within `answer`: `create.record`, `get.record` or `list.record`.
+ * @param at the place of the record within the response: `create.record`, `get.record` or `list.record`
  */
 export function recordReader<Instant>(
   table: Operations,
@@ -207,7 +207,7 @@ export function recordReader<Instant>(
 
 type FieldPlaces = Operations['record'];
 
-/** What a record holds, not checked yet. */
+/** The values of a record, not checked yet. */
 type Values = Record<keyof FieldPlaces, unknown>;
 
 function valuesAt(raw: unknown, places: FieldPlaces): Values {
@@ -226,14 +226,14 @@ function valuesAt(raw: unknown, places: FieldPlaces): Values {
   };
 }
 
-/** Whether all values stand in the record itself. */
+/** Whether all values are in the record's top level. */
 function areNames(places: FieldPlaces): places is Record<keyof FieldPlaces, string> {
   return Object.values(places).every((place) => place !== null && place !== '' && !place.includes('.'));
 }
 
 /**
- * The same where all of them stand in the record itself, at a third of the cost: V8 remembers of each line which name it read last.
- * What every object inherits is a function, which is a plain value of no field.
+ * As `valuesAt`, for records with all values in the top level, at a third of the cost: V8 caches for each line the name that it read last.
+ * Every inherited property is a function, which is a plain value of no field.
  */
 function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>): Values {
   return {
@@ -251,8 +251,8 @@ function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>)
 }
 
 /**
- * A record that holds its fields in the forms in which services send them, as nearly all do: exports have millions.
- * As `Fields` reads them, at a twentieth of the cost. Undefined for any other record: what it is then is for `Fields` to say.
+ * Reads a record whose fields have the usual forms, like nearly all of the millions of records in exports: with the same result as
+ * `Fields`, at a twentieth of the cost. Undefined for any other record, which `Fields` has to read.
  */
 function plainRequest<Instant>(
   values: Values,
@@ -275,7 +275,7 @@ function plainRequest<Instant>(
   return { id, campaign, phone, email, identifier, scheduled, status, grade, comment, customFields };
 }
 
-/** A text, or a whole number: one beyond 2^53 has come as text (`jsonBody`), as it would be the id of another request. */
+/** A text, or a whole number. `jsonBody` gives a number beyond 2^53 as text, as a rounded number would be the id of another request. */
 function plainId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined;
   return typeof value === 'string' && value !== '' && !/^-\d+$/.test(value) ? value : undefined;
@@ -292,15 +292,15 @@ function plainText(value: unknown): string | null | undefined {
   return isBlank(value) ? null : value;
 }
 
-/** Null for no value, undefined for what is no instant. */
+/** Returns null for a missing value, and undefined for a value that is no instant. */
 export type InstantReader<Instant> = (value: unknown) => Instant | null | undefined;
 
 const instant = z.core.regexes.datetime({ offset: true });
 export const time = /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3,})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * Whether the day of an instant is one, and when it begins, takes longest to find out: that is done once for instants in a row that are
- * of one day and offset.
+ * Reads instants. The slow part is to check the day and to calculate its beginning: this is done once for successive instants
+ * with the same day and offset.
  */
 export function instantReader(): InstantReader<Date> {
   let [date, offset, begins] = ['', '', 0];
@@ -320,7 +320,7 @@ export function instantReader(): InstantReader<Date> {
   };
 }
 
-/** The number that two digits at this place of a text are. */
+/** The number that two digits at this place of a text form. */
 function twoDigits(text: string, at: number): number {
   return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528;
 }
@@ -364,7 +364,7 @@ function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonOb
   return body;
 }
 
-/** `place` comes from the checked table, so it can't name a prototype. '' lays the value's own keys beside the others. */
+/** `place` comes from the checked table, so it can't name a prototype. With '' the value's own keys are put beside the other keys. */
 function put(body: JsonObject, place: string, value: unknown): void {
   if (place === '') {
     if (isObject(value)) for (const [key, held] of Object.entries(value)) define(body, key, held);
@@ -386,7 +386,7 @@ function put(body: JsonObject, place: string, value: unknown): void {
   define(at, last, value);
 }
 
-/** A custom field may be called anything, `__proto__` included. */
+/** Sets a property. A custom field may have any name, `__proto__` included. */
 function define(target: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, writable: true });
   else target[key] = value;

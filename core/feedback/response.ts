@@ -1,7 +1,7 @@
 import type { ResponseHeaders } from '../ports.ts';
 import type { OperationName } from './operations.ts';
 
-/* What the service says in a response. Pure. */
+/* Reads the messages in the service's responses. Pure. */
 
 /** A call as errors name it. `place` has no personal data in it: `GET /contacts/:contact`. */
 export interface Place {
@@ -14,7 +14,7 @@ export interface Place {
   customFieldNames?: readonly string[] | undefined;
   /** Texts and numbers that the call carries and no error may repeat: the contact, the comment, the values of custom fields. */
   sentValues?: readonly unknown[] | undefined;
-  /** What may be wrong with the service's address, if nothing is found there. */
+  /** What may be wrong with the service's address, for an error when nothing is found there. */
   addressFlaw?: string | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface Answer {
   body: { json: true; value: unknown } | { json: false };
 }
 
-/** What the service wrote in an error. The text may quote a customer's address or comment. */
+/** The service's messages in an error. The texts may quote a customer's address or comment. */
 export interface Said {
   detail: string | undefined;
   fields: Record<string, string[]> | undefined;
-  /** The fields whose messages came as specified, in a list: texts elsewhere may be data, such as names. */
+  /** The fields whose messages came in a list, as specified: texts elsewhere may be data, such as names. */
   specified?: ReadonlySet<string>;
 }
 
@@ -54,7 +54,7 @@ export function wordsOf(answer: Answer, call: Place): Said {
   };
 }
 
-/** Limits of what an error repeats. A name is repeated before each message below it, so its length is limited, too. */
+/** Limits for messages in an error. A field's name is repeated before each of its messages, so its length is limited, too. */
 const mostFields = 100;
 const longestName = 300;
 

@@ -4,11 +4,11 @@ import { listOf, mapOf } from '../entries.ts';
 import { mismatchesOf } from '../mismatches.ts';
 
 /*
- * What the service sends, as the specification's section 2 gives it. Keys are the service's own. Unknown keys are
- * dropped, so that the service may add some; a known key of another kind is an error.
+ * The data that the service sends, by section 2 of the specification. Keys are the service's own. Unknown keys are
+ * dropped, so that the service may add keys; a known key of another kind is an error.
  */
 
-/** ISO 8601 with an offset, microseconds allowed (cut to milliseconds). Without an offset the instant is unknown. */
+/** An instant in ISO 8601 with an offset, with up to microseconds (cut to milliseconds). Without an offset the instant would be unknown. */
 const Timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const TimeOfDay = z.iso.time({ precision: 0 });
 const Count = z.int().min(0);
@@ -59,7 +59,7 @@ export const Campaign = z.object({
   type: z.enum(campaignTypes),
   metric: z.enum(metrics),
   name: z.string(),
-  /** In order; empty for survey-only campaigns. */
+  /** The possible grades in order; empty for survey-only campaigns. */
   grade_list: listOf(z.number()),
   /** Wall-clock `HH:MM:SS` in the account's zone. */
   send_from: TimeOfDay,
@@ -132,7 +132,7 @@ export const SurveyEntry = z.object({
 });
 export type SurveyEntry = z.output<typeof SurveyEntry>;
 
-/** What an optional setting is that the service leaves out. */
+/** Gives an optional setting a default, for where the service leaves the setting out. */
 function orDefault<Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) {
   return schema.nullish().transform((value): z.output<Schema> => value ?? fallback);
 }
@@ -204,7 +204,7 @@ const Identified = z.object({ id: z.int() });
 
 /** A question in an unexpected shape, which hides no others. */
 export interface UnreadableQuestion {
-  /** Null where that is what can't be read. */
+  /** Null where the id itself can't be read. */
   id: number | null;
   /** The places that are wrong, and what was expected there; never a value. */
   mismatches: string[];

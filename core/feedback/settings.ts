@@ -58,7 +58,7 @@ export function baseUrlOf(settings: Pick<FeedbackSettings, 'baseUrl' | 'testBase
   return url;
 }
 
-/** What may be wrong with an address at which the service has nothing. Source: specification section 1, rule 1. */
+/** What may be wrong with the service's address, for an error when nothing is found there. Source: specification section 1, rule 1. */
 export function prefixFlaw(settings: Parameters<typeof baseUrlOf>[0]): string | undefined {
   const url = baseUrlOf(settings);
   if (url.pathname.endsWith('/api')) return undefined;

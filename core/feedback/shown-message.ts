@@ -1,14 +1,14 @@
 import { composed, isBlank } from '../visible-text.ts';
 
 /*
- * The service's own messages, as errors repeat them. They may quote what was sent, such as a contact or a comment, and errors reach logs
- * and traces: what was sent in the call, and whatever looks like an address or a phone number, is left out.
+ * The service's own messages, as errors repeat them. They may quote values of the call, such as a contact or a comment, and errors reach logs
+ * and traces: so the values of the call, and everything that looks like an address or a phone number, are left out.
  */
 
 const longest = 200;
-/** A message is blanked before it is cut: a cut could leave part of a value. */
+/** Values are removed from this much of a message before the message is cut to `longest`, as a cut could leave part of a value. */
 const longestRead = 1_000;
-/** A part of a sent text is left out where it is this long, or is a word of a text of so few words, such as a name. */
+/** A part of a sent text is left out if it is at least this long, or if it is a word of a text with few words, such as a name. */
 const longestPart = 12;
 const fewWords = 3;
 const shortestWord = 3;
@@ -16,7 +16,7 @@ const shortestWord = 3;
 const lookAlikes: readonly RegExp[] = [
   // E-mail addresses of any script, also as in a URL.
   /[^\s<>"“”«»,;]*(?:@|%40)[^\s<>"“”«»,;]*/giu,
-  // Six digits and more, with what people write between them. Not a limit, as in "100 characters".
+  // Six digits or more, with the separators that people write between them. Fewer digits may be a limit, as in "100 characters".
   /(?:\+|%2B)?[(\p{Nd}](?:[ ()./\u00a0\u2010-\u2015-]{0,2}\p{Nd}){5,}/giu,
 ];
 
@@ -41,13 +41,13 @@ export function shownMessage(message: string, sent: readonly unknown[] = []): st
   return /[\p{L}\p{N}]/u.test(shown) ? shown : undefined;
 }
 
-/** On one line, with nothing in it that does not show. */
+/** The text on one line, without invisible characters. */
 const plain = (text: string): string =>
   composed(text)
     .replace(/[\s\p{C}]+/gu, ' ')
     .trim();
 
-/** In lower case where that takes as many characters. */
+/** The text in lower case, with its length unchanged. */
 function lowered(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -64,7 +64,7 @@ function partsOf(written: string): string[] {
 type Hide = (from: number, to: number) => void;
 const isWordPart = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{M}\p{N}_]/u.test(char);
 
-/** Wherever the value stands by itself, and is no part of another word. */
+/** Hides the value wherever it is not a part of another word. */
 function hideWhole(value: string, text: string, hide: Hide): void {
   for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1)) {
     const end = at + value.length;
@@ -74,7 +74,7 @@ function hideWhole(value: string, text: string, hide: Hide): void {
   }
 }
 
-/** Wherever the message quotes a part of the value. */
+/** Hides every long part of the value that the message quotes. */
 function hideRuns(value: string, text: string, hide: Hide): void {
   for (let from = 0; from + longestPart <= text.length; from++) {
     let to = from + longestPart;
@@ -85,7 +85,7 @@ function hideRuns(value: string, text: string, hide: Hide): void {
   }
 }
 
-/** The punctuation at the end is the sentence's in which the message is repeated. */
+/** The message without the hidden parts, and without punctuation at its end, as it is repeated within a sentence. */
 function withoutHidden(text: string, isHidden: Uint8Array): string {
   let shown = '';
   for (let i = 0; i < text.length; i++) {

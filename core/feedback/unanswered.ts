@@ -36,7 +36,7 @@ export function timeoutFailure(call: Place, timeoutMs: number): FeedbackError {
   return failure(call, `no complete answer within ${timeoutMs} ms`, 'the service may have done the work', 'unknown');
 }
 
-/** The error for a call that its caller aborted. `sent`: whether the request may have left before. */
+/** The error for a call that its caller aborted. `sent`: whether the request may have left before that. */
 export function abortFailure(call: Place, sent: boolean): FeedbackError {
   const remedy = sent ? 'the service may have done the work' : 'nothing was sent';
   return failure(call, 'stopped on request', remedy, sent ? 'unknown' : 'never-sent');

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 
 /*
  * Dates and times as vendors write them, in ISO 8601: `2026-11-21`, `09:30`, `2026-11-21T09:30:00.000Z`. Temporal reads
- * more (week dates, calendars, zones in brackets); what a person can't read at a glance is refused here.
+ * more forms (week dates, calendars, zones in brackets); forms that a person can't read at a glance are refused here.
  */
 
 type CalendarResult = { ok: true; value: string } | { ok: false; why: string };
@@ -17,7 +17,7 @@ interface Parts {
   offset: string | undefined;
 }
 
-/** → `YYYY-MM-DD`: a date as it is, a date and time's day in the account's zone. */
+/** Reads a date as `YYYY-MM-DD`: a date stays as it is, and a date and time gives its day in the account's zone. */
 export function readDate(text: string, timeZone: string): CalendarResult {
   const parts = partsOf(text);
   if (parts?.date === undefined) return no("a text that isn't a date (2026-11-21) or a date and time");
@@ -26,7 +26,7 @@ export function readDate(text: string, timeZone: string): CalendarResult {
   return at === undefined ? no(outOfRange) : yes(at.toPlainDate().toString());
 }
 
-/** → `HH:MM:SS`: a time as it is, a date and time's in the account's zone. Fractions of a second are dropped. */
+/** Reads a time as `HH:MM:SS`: a time stays as it is, and a date and time gives its time in the account's zone, without fractions of a second. */
 export function readTime(text: string, timeZone: string): CalendarResult {
   const parts = partsOf(text);
   if (parts === undefined) return no("a text that isn't a time of day (09:30, 09:30:15) or a date and time");
@@ -38,8 +38,8 @@ export function readTime(text: string, timeZone: string): CalendarResult {
 }
 
 /**
- * → `2026-11-21T09:30:00+02:00`, the same instant in the account's zone. Without an offset it is the account's wall
- * clock: a time that a clock change skips moves on by the change, one that comes twice is the first.
+ * Reads a date and time as `2026-11-21T09:30:00+02:00`, the same instant in the account's zone. A text without an offset is a time on the
+ * account's wall clock: a time that a clock change skips moves on by the change, and a time that comes twice means the first of the two.
  */
 export function readDateAndTime(text: string, timeZone: string): CalendarResult {
   const parts = partsOf(text);
@@ -48,7 +48,7 @@ export function readDateAndTime(text: string, timeZone: string): CalendarResult 
   if (parts.time === undefined) return no('a date without a time of day');
   const at = zoned(parts, timeZone);
   if (at === undefined) return no(outOfRange);
-  // Before the age of time zones offsets had seconds, which ISO 8601 can't write: the offset is cut, the instant stays.
+  // Before time zones were introduced, offsets had seconds, which ISO 8601 can't express: the offset is cut, the instant stays.
   const written = at.toInstant().toZonedDateTimeISO(at.offset.slice(0, 6));
   return yes(written.toString({ timeZoneName: 'never', smallestUnit: 'second', roundingMode: 'trunc' }));
 }
@@ -70,7 +70,7 @@ function clock(time: Temporal.PlainTime): string {
   return time.toString({ smallestUnit: 'second', roundingMode: 'trunc' });
 }
 
-/** Undefined for text of another form, and for a day or hour that doesn't exist (30 February, 25:00). */
+/** The parts of a date and time. Undefined for another text, and for a day or hour that doesn't exist (30 February, 25:00). */
 function partsOf(text: string): Parts | undefined {
   const { date, joint, time, offset } = shape.exec(text)?.groups ?? {};
   if (date === undefined && time === undefined) return undefined;

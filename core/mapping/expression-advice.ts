@@ -1,26 +1,26 @@
 /*
- * What would be right in place of a mistake in an expression. People write the operators of other languages, functions without their $,
- * and fixed texts without the quotes that JSONata needs. Pure. Texts, names in backticks and regular expressions are left alone.
+ * Suggests corrections for mistakes in an expression. People write the operators of other languages, functions without their $,
+ * and fixed texts without the quotes that JSONata needs. Texts, names in backticks and regular expressions stay unchanged. Pure.
  */
 
 interface Slip {
   found: RegExp;
-  /** As in `String.replace`. */
+  /** The replacement, as in `String.replace`. */
   right: string;
-  /** What to write for what. */
+  /** The advice in words. */
   say: string;
 }
 
-/** A path, a text, a call: what stands beside an operator. A letter of the private use area stands for a text (`withoutTexts`). */
+/** An operand of an operator: a path, a text, a call. A letter of the private use area stands for a text (`withoutTexts`). */
 const operand = String.raw`[\p{L}\p{N}_$.\uE000-\uF8FF](?:[\p{L}\p{N}_$.\uE000-\uF8FF]|\[[^\][]*\]|\([^()]*\))*`;
 const group = String.raw`\((?:[^()]|\([^()]*\))*\)`;
-/** No operator: `open ticket` of `status = open ticket`. */
+/** A word that is no operator: `open` and `ticket` in `status = open ticket`. */
 const word = String.raw`(?!(?:and|or|in)\b)[\p{L}\p{N}_]+`;
 const notWord = String.raw`(?<![\p{L}\p{N}_$.])not\s+`;
 const notSign = String.raw`!(?!=)\s*`;
 const words = (pattern: string): RegExp => new RegExp(pattern, 'giu');
 
-/** In this order: what is longer comes first. */
+/** The known mistakes, in the order of checking: longer operators come first. */
 const slips: readonly Slip[] = [
   { found: /\{\{\s*([^{}]*?)\s*\}\}/g, right: '$1', say: 'no braces around it' },
   { found: /!==/g, right: '!=', say: '"!=" for "!=="' },
@@ -59,7 +59,7 @@ const slips: readonly Slip[] = [
 ];
 
 /**
- * What to write instead of an expression that JSONata can't read; undefined where nothing is known. An expression is shown only if
+ * Advice on an expression that JSONata can't read; undefined where closeloop has no advice. A corrected expression is suggested only if
  * JSONata can read it.
  */
 export function adviceOn(source: string, parses: (source: string) => boolean): string | undefined {
@@ -81,17 +81,17 @@ export function adviceOn(source: string, parses: (source: string) => boolean): s
 
 const fixedText = /^[\p{L}\p{N}#+][\p{L}\p{N}\s'’.,:@#+&/%!?-]*$/u;
 
-/** The quotes of YAML are not part of the expression. */
+/** Advice to write a fixed text with quotes of its own, as the quotes of YAML are not part of the expression. */
 function wholeTextAdvice(text: string): string {
   return `A fixed text has quotes of its own, within those of the file: '${JSON.stringify(text).replaceAll("'", "''")}'`;
 }
 
-/** For a name in an expression that no record has: it may be a text, or be of one, that was meant as it stands. */
+/** Advice on a name in an expression that no record has: the writer may have meant a fixed text. */
 export function fixedTextAdvice(source: string, name: string): string {
   return fixedText.test(source.trim()) ? wholeTextAdvice(source.trim()) : `A fixed text has quotes: "${name}"`;
 }
 
-/** A name in the quotes of a word processor is a name for JSONata, quotes included. */
+/** Advice on the quotes of a word processor: JSONata reads them as part of a name. */
 export function quotesAdvice(source: string): string | undefined {
   const straight = withoutTexts(source).hidden.replaceAll(/[“”„]/g, '"');
   if (!straight.includes('"')) return undefined;
@@ -99,7 +99,7 @@ export function quotesAdvice(source: string): string | undefined {
 }
 
 /**
- * What to write where a function is called without its $: `length(ticket.subject)`. JSONata reads the name as one of the record, and
+ * Advice on a function that is called without its $: `length(ticket.subject)`. JSONata reads the function's name as a name in the record, and
  * fails for every record.
  */
 export function callAdvice(source: string, functions: ReadonlySet<string>): string | undefined {
@@ -116,7 +116,7 @@ export function callAdvice(source: string, functions: ReadonlySet<string>): stri
 }
 
 /**
- * The parts of an expression whose result is an `or` or `and` of them, which is true or false and never one of their values; undefined
+ * The parts of an expression that joins them by `or` or `and`. Its result is true or false, and never the value of a part. Undefined
  * for any other expression.
  */
 export function alternativesIn(source: string): string[] | undefined {
@@ -134,13 +134,13 @@ export function alternativesIn(source: string): string[] | undefined {
   return starts.map((start, i) => shown(hidden.slice(start, ends[i])).trim());
 }
 
-/** A text, a name in backticks, a comment, a regular expression. */
+/** The parts that stay unchanged: texts, names in backticks, comments, regular expressions. */
 const kept =
   /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|\/\*.*?\*\/|(?<=[(,>]\s*)\/(?![*/])(?:\\.|[^/\\\n])+\/[im]*/gs;
 const firstMark = 0xe000;
 const marks = 0xf8fe - firstMark;
 
-/** `hidden`: with one letter in place of each part that is no operator and no name; `shown` puts the parts back. */
+/** `hidden`: the expression with a letter in place of each unchanged part; `shown` puts the parts back. */
 function withoutTexts(source: string): { hidden: string; shown: (text: string) => string } {
   const parts: string[] = [];
   const hidden = source.replaceAll(kept, (part) => {

@@ -1,10 +1,10 @@
 import { type Failure, limits } from './expression-limits.ts';
 
-/** Thrown at JSONata, which adds a place to it. */
+/** The failure of a value that is too large. JSONata, through which it is thrown, adds the position. */
 export const tooMuch = (): Failure => ({ code: 'too-much' });
 
 /**
- * What one evaluation may still use. The time is the CPU's while the evaluation has its turn, not the clock's: a suspended process or a
+ * The time and memory that one evaluation may still use. Only CPU time during the evaluation's turns counts: a suspended process or a
  * busy machine must not stop an expression.
  */
 export class Budget {
@@ -20,8 +20,8 @@ export class Budget {
   }
 
   /**
-   * The first turn ends by the clock, and the CPU is looked at from then on: nearly every evaluation is over by then, and looking takes as
-   * long as a small one.
+   * The first turn ends by the clock, and CPU time is measured only from then on: nearly every evaluation has ended by then, and a measurement
+   * takes as long as a small evaluation.
    */
   beginTurn(): void {
     this.#cpuMs = this.#lookAt === 0 ? undefined : cpuMs();
@@ -46,7 +46,7 @@ export class Budget {
     return this.#isOver;
   }
 
-  /** Counts entries that were made. @throws Failure when they fill too much memory together */
+  /** Counts entries that were made. @throws Failure when all entries together need too much memory */
   make(entries: number): void {
     this.#made += entries;
     if (this.#made > limits.made) throw { code: 'memory' } satisfies Failure;
@@ -58,7 +58,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Throws for a value that is too large to go through: a list may hold the same large value many times, and so may its entries. */
+/** Throws for a value that is too large to traverse: a list may hold the same large value many times, and so may its entries. */
 export function measure(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   let left: number = limits.values;
@@ -92,7 +92,7 @@ export function measureText(value: unknown, space: number): void {
   }
 }
 
-/** A record may pretend to be a function of JSONata's: it isn't looked into. */
+/** Whether a value is a function, or has the marks of a function of JSONata: a record may have these marks, and is then not traversed. */
 export function isFunction(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'function';
   return (

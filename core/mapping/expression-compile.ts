@@ -64,7 +64,7 @@ const Path = z.looseObject({ type: z.literal('path'), steps: z.tuple([Step], Ste
 
 /**
  * The paths that an expression reads, as lists of names from the record's top: `ticket.items[price > 3]`
- * gives `['ticket', 'items']`. What depends on values met on the way (a predicate, a variable) is left out: it can't be
+ * gives `['ticket', 'items']`. Paths that depend on values (in a predicate, of a variable) are left out, as they can't be
  * looked up without a record. `ast` is JSONata's.
  */
 export function pathsOf(ast: unknown): string[][] {
@@ -83,8 +83,8 @@ const unnamed = new Set(['wildcard', 'descendant', 'parent']);
 const Call = z.looseObject({ type: z.literal('function'), arguments: z.array(Step) });
 
 /**
- * Whether an expression may read more of the record than `pathsOf` tells: by `$$` or `$`, by `*`, `**` or `%`, or as what a function is given in
- * place of a missing argument. `ast` is JSONata's.
+ * Whether an expression may read more of the record than the paths of `pathsOf`: by `$$` or `$`, by `*`, `**` or `%`, or by a function that gets the
+ * record in place of a missing argument. `ast` is JSONata's.
  */
 export function readsUnnamed(ast: unknown): boolean {
   if (typeof ast !== 'object' || ast === null) return false;
@@ -100,7 +100,7 @@ export function plainPath(ast: unknown): readonly string[] | undefined {
   return PlainPath.safeParse(ast).data?.steps.map(({ value }) => value);
 }
 
-/** By its own properties: JSONata's nodes inherit others. */
+/** Accepts a node with no other properties of its own: JSONata's nodes also inherit properties. */
 const withOnly = (...names: string[]) =>
   z.custom<object>(
     (node) => typeof node === 'object' && node !== null && Object.keys(node).every((name) => names.includes(name)),

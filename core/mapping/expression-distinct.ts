@@ -1,6 +1,6 @@
 import { isFunction, measureText } from './expression-budget.ts';
 
-/** `$distinct` for the sandbox: JSONata's own compares each value with each other. @param tick called with each value */
+/** `$distinct` for the sandbox: JSONata's own `$distinct` compares every value with every other value. @param tick called for each value */
 export function distinctIn(tick: () => void) {
   return function distinct(this: { createSequence: () => unknown[] }, list: unknown): unknown {
     if (!Array.isArray(list) || list.length <= 1) return list;
@@ -19,7 +19,7 @@ export function distinctIn(tick: () => void) {
   };
 }
 
-/** The same text for equal values, whatever the order of their properties. */
+/** A text that is the same for equal values, in whatever order their properties are. */
 function canonical(value: object): string {
   measureText(value, 0);
   return JSON.stringify(value, (_key, one: unknown) => {

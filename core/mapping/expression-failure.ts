@@ -2,7 +2,7 @@ import { CloseloopError } from '../errors.ts';
 import { type Failure, limits } from './expression-limits.ts';
 
 /**
- * An expression was stopped because it took too much time or memory, now or just before, by its own fault or the record's.
+ * An expression was stopped because it took too much time or memory, now or just before, because of the expression or the record.
  * Nothing is decided: jobs that need the expression wait for a person, and other jobs go on.
  */
 export class ExpressionSetAside extends CloseloopError {
@@ -10,7 +10,7 @@ export class ExpressionSetAside extends CloseloopError {
   readonly source: string;
   readonly #why: keyof typeof stops;
 
-  /** @param place where it stands: 'rule "phone team"' */
+  /** @param place the place of the expression: 'rule "phone team"' */
   constructor(source: string, why: keyof typeof stops, place = '') {
     const where = place === '' ? '' : ` of ${place}`;
     super(
@@ -49,7 +49,7 @@ export function place({ position }: Pick<Failure, 'position'>): string {
 
 const endless = 'Look for a function that calls itself without end, or lists that are made of lists';
 
-/** Messages of our own: JSONata's quote the values. */
+/** closeloop's own messages, as the messages of JSONata quote values. */
 const reasons: Readonly<Record<string, string>> = {
   input: `the record is longer than ${limits.input} characters`,
   'too-much': 'it made too much text or too deep a nesting',
@@ -90,7 +90,7 @@ export function reason({ code, token }: Failure): string {
   return `JSONata's error ${code}`;
 }
 
-/** In some errors the token is text of the record: only operators and functions of JSONata are shown. */
+/** The name of an operator or function of JSONata, for messages. In some errors the token is a text of the record, which must not be shown. */
 function nameOf(token: string | undefined): string | undefined {
   if (token === undefined) return undefined;
   if (operators.has(token)) return token;

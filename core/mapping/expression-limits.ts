@@ -2,15 +2,15 @@
 export const limits = {
   /** Milliseconds of CPU time for one expression over one record. */
   timeMs: 250,
-  /** For an expression that was stopped before: it does no harm over other records, and little over such records. */
+  /** The same for an expression that was stopped before: enough for other records, and a record that makes it run long again costs little. */
   suspectTimeMs: 25,
   /** Milliseconds after which other work of the process gets its turn. */
   turnMs: 2,
-  /** Nested evaluations: some 20 nested function calls that aren't tail calls. */
+  /** Levels of nested evaluations: enough for some 20 nested function calls that aren't tail calls. */
   depth: 200,
   /** Entries of any list that an evaluation makes. */
   list: 100_000,
-  /** Values in any value that an evaluation makes, all levels together; the same value counts each time that it is met. */
+  /** Values in any value that an evaluation makes, on all levels together; the same value counts at each place. */
   values: 1_000_000,
   /** Characters of any text that an evaluation makes, and of the result as JSON. */
   text: 1_000_000,

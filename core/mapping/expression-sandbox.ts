@@ -8,10 +8,10 @@ import { type Evaluated, type Failure, limits } from './expression-limits.ts';
 import { linearRegExp } from './linear-regex.ts';
 
 /*
- * JSONata in a JavaScript context of its own, without `process`, `require`, `fetch` and the environment, whose built-in objects are not
- * those of the process. Its promises go on in turns: nothing of an evaluation runs outside of a turn, and only one evaluation runs in
- * it. JSONata calls a function of ours after each step, which ends the turn or stops the evaluation; what could work on for long, or make
- * something large, within one step, asks as well.
+ * JSONata in a JavaScript context of its own, without `process`, `require`, `fetch` and the environment, and with its own built-in objects.
+ * Its promises continue in turns: no part of an evaluation runs outside of a turn, and only one evaluation runs in a turn. JSONata calls a
+ * function of closeloop after each step, which ends the turn or stops the evaluation. Functions that could run for long, or make something
+ * large, within one step, call the same check.
  */
 
 /** A record in the sandbox. */
@@ -30,7 +30,7 @@ interface JsonataExpression {
   evaluate(input: unknown): Promise<unknown>;
 }
 
-/** One evaluation: `turn` until it has a result. */
+/** One evaluation. Call `turn` until it returns a result. */
 export interface Evaluation {
   turn(): Evaluated | undefined;
 }
@@ -56,7 +56,7 @@ class Sandbox {
   /** The budget of the evaluation that has its turn. */
   #budget: Budget | undefined;
   #waiting: (() => void)[] = [];
-  /** Regular expressions, those that JSONata makes itself included: of `$toMillis`, for one. */
+  /** The class of regular expressions, also for expressions that JSONata makes itself, as in `$toMillis`. */
   readonly #RegExp = linearRegExp(() => void this.#budget?.tick());
   readonly #stringify: typeof JSON.stringify;
 
@@ -71,7 +71,7 @@ class Sandbox {
     // $base64encode and $base64decode look for a browser's functions at each call.
     context.window = { btoa, atob };
     context.RegExp = this.#RegExp;
-    // JSONata takes down the stack with each failure, and may have thousands at once.
+    // JSONata captures a stack trace for each failure, and may have thousands of failures at once.
     this.#realm.Error.stackTraceLimit = 0;
     this.#guard();
   }
@@ -133,7 +133,7 @@ class Sandbox {
     };
   }
 
-  /** After each step. @returns what JSONata waits for until the next turn */
+  /** JSONata calls this after each step. @returns a promise for which JSONata waits until the next turn */
   #ended(type: string, result: unknown): Promise<void> | undefined {
     if (typeof result === 'string') {
       if (result.length > limits.text) throw tooMuch();
@@ -148,7 +148,7 @@ class Sandbox {
     return this.#budget?.tick() ? new this.#realm.Promise((resume) => this.#waiting.push(resume)) : undefined;
   }
 
-  /** A value of the process, without the marks that JSONata leaves on lists. @throws Failure */
+  /** Copies a value out of the sandbox, without the marks that JSONata leaves on lists. @throws Failure */
   #copied(value: unknown): unknown {
     if (typeof value === 'function' || isFunction(value)) throw { code: 'function' } satisfies Failure;
     if (typeof value === 'number') return finite('', value) === 0 ? 0 : value;
@@ -160,7 +160,7 @@ class Sandbox {
     return JSON.parse(json);
   }
 
-  /** Puts limits on the functions that JSONata calls within a step and that work on for long, or make something large. */
+  /** Puts limits on the functions that JSONata calls within a step and that run for long, or make something large. */
   #guard(): void {
     const { Array: List, Function: Callable, JSON: Json } = this.#realm;
     const { apply } = Reflect;
@@ -179,7 +179,7 @@ class Sandbox {
       if (left < 0) throw tooMuch();
       return apply(join, this, [separator]);
     });
-    // Sorting and appending copy what is left, again and again.
+    // Sorting and appending copy the rest of the list again and again.
     for (const [name, copy] of Object.entries({ slice, concat })) {
       define(List.prototype, name, function (this: unknown[], ...args: unknown[]) {
         const made: unknown[] = apply(copy, this, args);
@@ -188,7 +188,7 @@ class Sandbox {
         return made;
       });
     }
-    // JSONata applies every function so, also without any step in between: `$map(list, $string)`.
+    // JSONata calls every function by `apply`, also without any step in between: `$map(list, $string)`.
     let calls = 0;
     define(Callable.prototype, 'apply', function (this: () => unknown, self: unknown, args: unknown[] = []) {
       if (calls++ % 16 === 0) budget()?.tick();
@@ -203,9 +203,9 @@ class Sandbox {
   }
 }
 
-/** JSONata's name for what it calls after each step. */
+/** The symbol of the function that JSONata calls after each step. */
 const stepEnded = Symbol.for('jsonata.__evaluate_exit');
-/** Kinds of steps that make nothing: their result stood in the record, or another step made it. */
+/** Kinds of steps that make no new value: their result was in the record, or another step made it. */
 const passesOn = new Set(['variable', 'name', 'value', 'string', 'number', 'parent', 'condition', 'block', 'bind']);
 
 function finite(_key: string, value: unknown): unknown {
@@ -233,7 +233,7 @@ function evalIn(node: unknown): number | undefined {
 
 let opened: Sandbox | undefined;
 
-/** Opened with the first expression: many commands need none. */
+/** The sandbox, opened for the first expression: many commands need no sandbox. */
 export function sandbox(): Sandbox {
   opened ??= new Sandbox();
   return opened;

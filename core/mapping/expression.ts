@@ -10,11 +10,11 @@ export interface Expression {
   readonly source: string;
   /** The paths that the expression reads, from the record's top. */
   readonly reads: readonly (readonly string[])[];
-  /** Whether it may read more of the record than these paths: `$$`. */
+  /** Whether the expression may read more of the record than these paths, as by `$$`. */
   readonly readsUnnamed: boolean;
-  /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
+  /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has no result. */
   readonly constant: ExpressionResult | undefined;
-  /** The names, where the expression is only a path of names: `ticket.fields.store`. */
+  /** The names of an expression that is only a path of names: `ticket.fields.store`. */
   readonly path: readonly string[] | undefined;
   readonly compiled: Compiled;
   /** Evaluates this expression alone, as `evaluateAll` does. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
@@ -39,9 +39,9 @@ export async function evaluateAll(expressions: readonly Expression[], input: unk
 }
 
 export interface Choice {
-  /** Left out: always true. */
+  /** The condition. Left out: always true. */
   when?: Expression | undefined;
-  /** Left out: none. */
+  /** The expressions that are evaluated if the condition is true. Left out: none. */
   then?: readonly Expression[] | undefined;
 }
 
@@ -77,9 +77,9 @@ export function isTrue(verdict: { ok: true; value: unknown } | { ok: false }): b
 }
 
 const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };
-/** How often an expression was stopped since the process started, by its source. */
+/** How many times an expression was stopped since the process started, by its source. */
 export const stopped = new Map<string, number>();
-/** Expressions that need more than a turn go on one after the other, side by side with everything else. */
+/** Expressions that need more than a turn continue one after the other, beside the other work of the process. */
 const oneByOne = pLimit(1);
 
 /** The record that expressions are evaluated over. It is copied into the sandbox when the first expression needs the sandbox. */
@@ -99,7 +99,7 @@ function recordOf(input: unknown): Over {
   };
 }
 
-/** @throws RangeError for thousands of lists in lists: V8 writes JSON by a function that calls itself */
+/** @throws RangeError for thousands of nested lists, as V8 writes JSON by a recursive function */
 function copied(input: unknown): { record: SandboxRecord } | { failure: Failure } {
   const json = JSON.stringify(input) ?? 'null';
   return json.length > limits.input ? { failure: { code: 'input' } } : { record: sandbox().record(json) };
@@ -107,7 +107,7 @@ function copied(input: unknown): { record: SandboxRecord } | { failure: Failure 
 
 type Evaluable = Pick<Expression, 'source' | 'compiled' | 'path'>;
 
-/** Returns the result where JSONata is not needed, or the record is too long for it; else an evaluation that has begun. */
+/** Returns the result where JSONata is not needed, or the record is too long; else an evaluation that has begun. */
 function begin(expression: Evaluable, over: Over): { result: Evaluated } | { evaluation: Evaluation } {
   const plain = expression.path && plainValueAt(over.input, expression.path);
   if (plain) return { result: { ok: true, ...plain } };
@@ -144,7 +144,7 @@ async function find(expression: Evaluable, over: Over): Promise<ExpressionResult
   return foundBy(source, result);
 }
 
-/** The result over a record, without waiting for one's turn. */
+/** The result of an expression over a record, without waiting for a turn. */
 export function evaluateAtOnce(expression: Evaluable, input: unknown): Evaluated {
   const begun = begin(expression, recordOf(input));
   if ('result' in begun) return begun.result;
@@ -158,7 +158,7 @@ export function evaluateAtOnce(expression: Evaluable, input: unknown): Evaluated
 async function inTurns(source: string, evaluation: Evaluation): Promise<Evaluated> {
   const before = stopped.get(source);
   await setImmediate();
-  // On a busy machine the first turn may be over before it has begun.
+  // On a busy machine the time of the first turn may pass before the evaluation has begun.
   const soon = evaluation.turn();
   if (soon) return soon;
   return await oneByOne(async () => {
@@ -180,7 +180,7 @@ export function foundBy(source: string, result: Evaluated): ExpressionResult {
 }
 
 /**
- * The truth of a value, as JSONata's `$boolean` has it: an empty text, 0, null, an empty object and a list without anything true are false;
+ * The truth of a value, by JSONata's `$boolean`: an empty text, 0, null, an empty object and a list without a true entry are false;
  * undefined where an expression finds nothing.
  */
 export function truth(value: unknown): boolean | undefined {

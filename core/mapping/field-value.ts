@@ -6,7 +6,7 @@ export interface FieldDefinition {
   name: string;
   field_type: 'Text' | 'Integer' | 'Date' | 'Time' | 'Date and time' | 'Yes/No' | 'Choice' | 'URL address';
   required: boolean;
-  /** For `Choice`; empty for other types. */
+  /** The possible values of a `Choice`; empty for other types. */
   choices: string[];
 }
 
@@ -14,12 +14,12 @@ export interface FieldDefinition {
 export type CustomValue = string | number | boolean;
 
 /**
- * `value: undefined`: absent, nothing is sent. `why` says what was found, and never quotes it: it may be personal data.
+ * `value: undefined`: there is no value, and nothing is sent. `why` names the kind of the value and never quotes it, as it may be personal data.
  */
 export type Converted = { ok: true; value: CustomValue | undefined } | { ok: false; why: string };
 
 interface ConvertOptions {
-  /** The account's, IANA name: where times without an offset are, and what dates and times come out in. */
+  /** IANA name of the account's zone: the zone of times without an offset, and of the dates and times that are sent. */
   timeZone: string;
 }
 
@@ -39,7 +39,7 @@ export function convert(definition: FieldDefinition, value: unknown, options: Co
   return no('an object, not a value; name the part of it that is meant');
 }
 
-/** A list of one entry, at any depth, counts as the entry; an empty list as absent. JSONata treats them alike, too. */
+/** A list with a single entry, at any depth, counts as the entry, and an empty list as no value. JSONata treats lists in the same way. */
 function singleOf(value: unknown): unknown {
   if (!Array.isArray(value) || value.length > 1) return value;
   return singleOf(value[0]);
@@ -78,7 +78,7 @@ function text(value: string | number | boolean): Converted {
   return written.isWellFormed() ? yes(written) : no('a text that is not valid Unicode');
 }
 
-/** Shops write amounts as "42.00", which is whole; "4e2" and "1,000" would be guesses. */
+/** Reads a whole number. Shops write amounts as "42.00", which is whole; the meaning of "4e2" and "1,000" would be a guess. */
 function integer(value: string | number | boolean): Converted {
   if (typeof value === 'boolean') return no('a yes/no value, not a whole number');
   const isText = typeof value === 'string';

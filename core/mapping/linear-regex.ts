@@ -2,16 +2,16 @@ import { createRequire } from 'node:module';
 import type { Matcher, RE2JS } from 're2js';
 
 /*
- * JavaScript's own regular expressions go back and forth: a text can make one run for years. These need time in proportion to the
- * text, and ask `tick` while they run, which may throw to stop them. The syntax is JavaScript's, without the parts that no such engine has.
+ * JavaScript's own regular expressions use backtracking: a text can make a pattern run for years. The regular expressions here take time in
+ * proportion to the text, and call `tick`, which may throw to stop them. Their syntax is JavaScript's, without the parts that need backtracking.
  */
 
 const require = createRequire(import.meta.url);
 
-/** The engine is loaded with the first pattern: few commands need one. */
+/** The engine is loaded with the first pattern: few commands need the engine. */
 const engine = (): typeof import('re2js') => require('re2js');
 
-/** What of JavaScript's syntax needs going back and forth, and what to write instead. */
+/** The parts of JavaScript's syntax that need backtracking, and what to write instead. */
 const impossible: readonly { syntax: RegExp; what: string; instead: string }[] = [
   {
     syntax: /^\(\?=/,
@@ -36,7 +36,7 @@ const impossible: readonly { syntax: RegExp; what: string; instead: string }[] =
 ];
 
 const characters = String.raw`\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[a-zA-Z]`;
-/** The next thing of a pattern, outside a class and in it. */
+/** The next token of a pattern, outside a character class and inside it. */
 const tokens = {
   outside: new RegExp(String.raw`${characters}|\\k<|\\[^]|\(\?<?[=!]|\(\?<|\[\^?\]?|[^]`, 'y'),
   inside: new RegExp(String.raw`${characters}|\\[^]|[^]`, 'y'),
@@ -44,13 +44,13 @@ const tokens = {
 
 const anything = '[\\x00-\\x{10FFFF}]';
 const nothing = '[^\\x00-\\x{10FFFF}]';
-/** JavaScript's `\s`, and everything else: the engine's own knows ASCII alone. */
+/** JavaScript's `\s` and `\S`: the engine's own classes know only ASCII. */
 const space = '\\t-\\r \\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}';
 const noSpace =
   '\\x00-\\x08\\x0E-\\x1F!-\\x{9F}\\x{A1}-\\x{167F}\\x{1681}-\\x{1FFF}\\x{200B}-\\x{2027}\\x{202A}-\\x{202E}' +
   '\\x{2030}-\\x{205E}\\x{2060}-\\x{2FFF}\\x{3001}-\\x{FEFE}\\x{FF00}-\\x{10FFFF}';
 const noLineEnd = '[^\\n\\r\\x{2028}\\x{2029}]';
-/** Escapes that mean the same to both. Any other letter stands for itself in JavaScript. */
+/** Escapes that mean the same in JavaScript and in the engine. In JavaScript any other escaped letter stands for itself. */
 const same = /^\\[dDwWbBnrtfvpP0]/;
 
 /** The same pattern in the engine's syntax. @throws UnsupportedPattern */
@@ -89,14 +89,14 @@ function outsideClass(one: string): string {
   return escaped(one);
 }
 
-/** @param before what was made of the pattern so far */
+/** @param before the translation of the pattern so far */
 function inClass(one: string, before: string): string {
   // JavaScript has no classes like [:alpha:].
   if (one.startsWith('[')) return `\\${one}`;
   if (one === '\\s') return space;
   if (one === '\\S') return noSpace;
   if (one === '\\b') return '\\x08';
-  // After a class like \w it can be no range.
+  // After a class like \w a hyphen can't mean a range.
   if (one === '-' && (/\\[dDwW]$/.test(before) || before.endsWith(space) || before.endsWith(noSpace))) return '\\-';
   return escaped(one);
 }
@@ -125,7 +125,7 @@ export class UnsupportedPattern extends Error {
 }
 
 function compiled(source: string, flags: string): RE2JS {
-  // A mistake is told of in JavaScript's words.
+  // JavaScript itself reports mistakes in the pattern.
   new RegExp(source, flags);
   const { RE2JS } = engine();
   const inEngine = translated(source);
@@ -158,14 +158,14 @@ class WatchedText extends String {
   }
 }
 
-/** Characters that are read from one tick to the next; a shorter text needs none. */
+/** How many characters are read between two ticks; a shorter text needs no tick. */
 const ticks = 500;
 
 interface Match extends Array<string | undefined> {
   index: number;
 }
 
-/** What JSONata uses of JavaScript's `RegExp`. */
+/** The parts of JavaScript's `RegExp` that JSONata uses. */
 export interface LinearRegExp {
   readonly source: string;
   readonly isGlobal: boolean;

@@ -33,7 +33,7 @@ function unknownNames(mapping: Mapping, definitions: readonly FieldDefinition[])
 function constantProblem(definition: FieldDefinition, expression: Expression | undefined): string[] {
   const { constant } = expression ?? {};
   if (constant === undefined) return [];
-  // Whether a constant converts doesn't depend on the zone, only what it becomes.
+  // Only the converted value depends on the zone, not whether a constant can be converted.
   const converted = constant.ok ? convert(definition, constant.value, { timeZone: 'UTC' }) : constant;
   if (!converted.ok) return [problem(definition, converted.why)];
   return converted.value === undefined && definition.required
@@ -55,14 +55,14 @@ function suggestion(name: string, names: readonly string[]): string {
   return `; it has ${names.map((one) => `"${one}"`).join(', ')}`;
 }
 
-/** All or nothing: a request is never sent half filled. `problems` name every field that stands in the way. */
+/** All values or none: a request is never sent with only a part of its fields. `problems` name every field that prevents the request. */
 export type Applied =
   | { ok: true; values: Record<string, CustomValue>; sources: Record<string, string> }
   | { ok: false; problems: string[] };
 
 /**
  * The values of one record for one campaign. `sources` gives the expression of each value that is sent.
- * @param findings what the mapping's expressions gave over the record
+ * @param findings the results of the mapping's expressions over the record
  */
 export function applyMapping(
   mapping: Mapping,

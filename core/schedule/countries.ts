@@ -18,16 +18,16 @@ export function regionCode(country: string, written: string | undefined): string
   return regionNames(country).get(text);
 }
 
-/** The country whose zone this is; undefined where it is no country's, or several's. */
+/** The country with this zone; undefined where no country or several countries have it. */
 export function countryOf(zone: string): string | undefined {
   return zoneCountries().get(new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone);
 }
 
-/** Names that people write, beside those that CLDR gives. */
+/** Names that people write and CLDR does not have. */
 const otherNames = { usa: 'US', 'u.s.a.': 'US', 'u.s.': 'US', 'u.k.': 'GB', 'great britain': 'GB', england: 'GB' };
 const ofCodes = new Map<string, string | undefined>();
 
-/** A code without a clock is no country: ZZ ("unknown region"), EU. Some countries have two codes, as GB and UK. */
+/** The country of a code. A code without a time zone is no country: ZZ ("unknown region"), EU. Some countries have two codes, like GB and UK. */
 function countryOfCode(code: string): string | undefined {
   if (!ofCodes.has(code)) {
     const { region } = new Intl.Locale(`und-${code}`);
@@ -49,7 +49,7 @@ function allCodes(): string[] {
 
 let byName: Map<string, string> | undefined;
 
-/** English names, in small letters → code, which need not be that of a country: to ask for the zones of all codes takes 150 ms. */
+/** Codes by English name in small letters. Some codes may be of no country, as looking up the zones of all codes would take 150 ms. */
 function names(): ReadonlyMap<string, string> {
   if (byName) return byName;
   byName = new Map(Object.entries(otherNames));

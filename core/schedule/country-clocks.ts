@@ -2,9 +2,9 @@ import { Temporal } from 'temporal-polyfill';
 import { zonesIn } from './countries.ts';
 import { regionZones } from './region-zones.ts';
 
-/** Zones of a country, or of one of its regions, that tell a customer's clock. */
+/** The zones of a country, or of one of its regions, that may be a customer's zone. */
 export interface Clocks {
-  /** The zone of nearly everybody there; undefined where people live by several. */
+  /** The zone of nearly everybody there; undefined where people live in several zones. */
   zone: string | undefined;
   /** One zone for each clock that differs from the others. */
   zones: readonly [string, ...string[]];
@@ -12,7 +12,7 @@ export interface Clocks {
 
 const ofPlaces = new Map<string, Clocks | undefined>();
 
-/** @param country as `countryCode` gives it; @param region as `regionCode` does */
+/** @param country as `countryCode` returns it @param region as `regionCode` returns it */
 export function clocksOf(country: string, region?: string): Clocks | undefined {
   const key = `${country}-${region ?? ''}`;
   if (!ofPlaces.has(key)) ofPlaces.set(key, findClocks(country, region));
@@ -23,11 +23,11 @@ function findClocks(country: string, region: string | undefined): Clocks | undef
   const ofRegion = region === undefined ? undefined : regionZones(country, region);
   const [first, ...others] = differing(ofRegion ?? zonesIn(country));
   if (first === undefined) return undefined;
-  // A region's zones begin with the one of nearly everybody.
+  // The first zone of a region is the zone of nearly everybody there.
   return { zone: others.length === 0 || ofRegion ? first : undefined, zones: [first, ...others] };
 }
 
-/** Of zones whose clocks agree, the first. Agreement in these ten years: a new law about clocks changes zones, not borders. */
+/** The first of each group of zones whose clocks agree in these ten years: a new law about clocks changes zones, not borders. */
 function differing(zones: readonly string[]): string[] {
   const byClock = new Map<string, string>();
   for (const zone of zones) {

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
 import { formatDuration, units } from './duration.ts';
 
-/** Ten years: beyond it a figure is a slip of the finger. */
+/** Ten years: a longer duration must be a typing mistake. */
 const longestMs = 3_660 * 86_400_000;
-/** Each unit at most once, the largest first, so that "30m2h" isn't read as something its writer didn't mean. */
+/** Each unit at most once, the largest first: "30m2h" is refused, as closeloop can't be sure of its meaning. */
 const shape = new RegExp(`^${units.map(([unit]) => `(?:(\\d{1,15})${unit})?`).join('')}$`);
 const expected = 'must be a duration like "90s", "15m", "2h", "1h30m" or "30d", of at most ten years';
 
@@ -29,7 +29,7 @@ export const Duration = z
   })
   .meta({ title: 'duration', description: 'A duration: 90s, 15m, 2h, 1h30m, 30d' });
 
-/** How long something has to stay as it is: a duration, or 0 for not at all. */
+/** How long an answer has to stay unchanged: a duration, or 0. */
 export const Settle = z.union([z.literal(0), Duration]);
 
 function read(text: string): number | undefined {
@@ -53,7 +53,7 @@ const spelled: Readonly<Record<string, RegExp>> = {
   ms: /^(?:ms|msecs?|milliseconds?)$/,
 };
 
-/** The duration that other words mean, as it is written here: "3 days", "1.5 hours", "2h, 30 min" and ISO 8601's "PT90M". */
+/** Suggests the right form of a duration in other words: "3 days", "1.5 hours", "2h, 30 min" and ISO 8601's "PT90M". */
 function meantBy(text: string): string | undefined {
   const words = text
     .trim()

@@ -12,7 +12,7 @@ export function formatDuration(ms: number): string {
   let rest = Math.round(ms);
   let text = '';
   for (const [unit, size] of units) {
-    // People say 14 days and 30 days.
+    // Weeks are not used, as people say 14 days and 30 days.
     if (unit === 'w' || rest < size) continue;
     text += `${Math.floor(rest / size)}${unit}`;
     rest %= size;
@@ -22,7 +22,7 @@ export function formatDuration(ms: number): string {
 
 /**
  * "90 minutes", "4 hours", "1 day": rounded down, for people.
- * @param from as many minutes are told in hours, and in days: default two hours, and two days
+ * @param from the number of minutes from which the text is in hours, and in days: by default two hours, and two days
  */
 export function minutesInWords(minutes: number, from = { hours: 120, days: 2_880 }): string {
   const [count, unit] =

@@ -7,7 +7,7 @@ import { dateText } from './wall-clock.ts';
 export interface HolidayCalendar {
   /**
    * @param country ISO 3166 code
-   * @param region of it, by code or name, as people write it; one that isn't known counts as none
+   * @param region a region of the country by code or name, as people write it; an unknown region is ignored
    * @returns undefined where the country's holidays are not known
    */
   of(country: string, region: string | undefined): PlaceHolidays | undefined;
@@ -20,17 +20,17 @@ export interface PlaceHolidays {
   on(date: string): string | undefined;
 }
 
-/** The public holidays on which no message goes out: the recipient's country's. */
+/** The rules for the public holidays on which no message goes out: those of the recipient's country. */
 export interface HolidayRules {
   calendar: HolidayCalendar;
-  /** The country of a recipient of whom nothing tells the country. */
+  /** The country that is used for a recipient whose country is not known. */
   country: string;
   region?: string | undefined;
 }
 
 type Calendar = { found: PlaceHolidays; why: string[] } | { found?: undefined; why: string[] };
 
-/** The holidays of where the recipient is: by the address, else the phone number, else their own zone, else as the rules say. */
+/** The holidays at the recipient's place: by the address, else the phone number, else the recipient's zone, else the rules' own country. */
 export function holidaysOf(place: RecipientPlace | undefined, { calendar, country, region }: HolidayRules): Calendar {
   const ofZone = place?.isKnown === true ? countryOf(place.zone) : undefined;
   const theirs = place?.country ?? ofZone;
@@ -40,7 +40,7 @@ export function holidaysOf(place: RecipientPlace | undefined, { calendar, countr
     : { why: [`public holidays of ${theirs ?? country} are not known: asks on any day`] };
 }
 
-/** Open on every day that is no public holiday, on the calendar of `zone`. */
+/** A window that is open on every day that is no public holiday, on the calendar of `zone`. */
 export function workdays(zone: string, { place, on }: PlaceHolidays): SendWindow {
   const holidayOn = (date: number) => {
     const holiday = on(dateText(date));

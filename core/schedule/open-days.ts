@@ -11,9 +11,9 @@ export interface OpenDay {
   weekday: Day;
   /** Half-open, cut at midnight. */
   open: { from: Date; until: Date }[];
-  /** The public holiday that closes it. */
+  /** The public holiday that closes the day. */
   holiday?: string;
-  /** When the clocks change on this day, and by how many minutes they go forward, or back (less than 0). */
+  /** When the clocks change on this day, and by how many minutes they go forward (below 0: back). */
   clockChange?: { at: Date; minutes: number };
 }
 

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { lengthOf, openPart, type Stretch } from './slots.ts';
 
-/** An hour of the clock that is open in part at least. */
+/** An hour of the clock that is open, at least in part. */
 export interface OpenHour {
   /** When the hour begins. */
   hour: number;
@@ -18,15 +18,15 @@ export interface OpenDay extends Stretch {
   open: Stretch[];
 }
 
-/** When the hour began: hours count from the beginning of the day, also where clocks change by half an hour. @param zone IANA name */
+/** The beginning of an instant's hour. Hours count from the beginning of the day, also where clocks change by half an hour. @param zone IANA name */
 export function hourOf(epochMs: number, zone: string): number {
   const from = clockOf(epochMs, zone).startOfDay().epochMilliseconds;
   return epochMs - ((epochMs - from) % hourMs);
 }
 
 /**
- * The hours of the day of `epochMs` that are open, whatever it is by then. A day of a clock change has one more or one less.
- * @param opensAt the first open instant that is not before the given one
+ * All open hours of the day of `epochMs`, also those before `epochMs`. A day with a clock change has an hour more or less.
+ * @param opensAt returns the first open instant that is not before the given instant
  */
 export function openDay(epochMs: number, zone: string, opensAt: (epochMs: number) => number): OpenDay {
   const from = clockOf(epochMs, zone).startOfDay();
@@ -39,14 +39,14 @@ export function openDay(epochMs: number, zone: string, opensAt: (epochMs: number
       openMsThen += lengthOf([open]);
       hours.push({ hour, open, openMsThen });
     }
-    // What is closed for long is not looked into hour by hour.
+    // A long closed time is skipped at once, not hour by hour.
     const opens = open ? hour + hourMs : opensAt(hour);
     hour += Math.max(1, Math.floor((opens - hour) / hourMs)) * hourMs;
   }
   return { from: from.epochMilliseconds, until, hours, open: hours.map(({ open }) => open) };
 }
 
-/** `11:24` on the wall clock of `zone`; with its date where that is another day than `since`. */
+/** `11:24` on the wall clock of `zone`; with the date where `since` is on another day. */
 export function clockText(epochMs: number, zone: string, since = epochMs): string {
   const at = clockOf(epochMs, zone);
   const time = at.toPlainTime().toString({ smallestUnit: 'minute' });

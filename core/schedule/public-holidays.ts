@@ -4,11 +4,11 @@ import { dateText, dayMs } from './wall-clock.ts';
 
 /*
  * The only file that loads `date-holidays`, which is an optional package. Only holidays of its type "public" count: no observances, and
- * no days on which only banks, schools or some people are free. A day is a holiday where it is one at noon: half a day that
- * begins by then counts whole, an evening doesn't, nor does the one on which a Muslim or Jewish holiday begins.
+ * no days on which only banks, schools or some people are free. A day is a holiday if it is a holiday at noon: a half-day holiday that
+ * begins by noon counts as a whole day; an evening does not count, also not the evening on which a Muslim or Jewish holiday begins.
  */
 
-/** What the clock on the wall says, wherever that is, is read as UTC. */
+/** Holidays are calculated in wall-clock time, read as UTC. */
 const asWritten = { timezone: 'UTC' };
 
 export function publicHolidays(): HolidayCalendar {
@@ -26,14 +26,14 @@ export function publicHolidays(): HolidayCalendar {
   };
 }
 
-/** Countries whose holidays are known: by ISO code, in English. */
+/** The English names of the countries whose holidays are known, by ISO code. */
 export function countryNames(): Readonly<Record<string, string>> {
   return new Holidays().getCountries('en');
 }
 
-/** Regions of a country that have holidays of their own: by code, in `language` where there is a name in it. */
+/** The names of a country's regions that have holidays of their own, by code, in `language` where the region has a name in that language. */
 export function regionNames(country: string, language = 'en'): Readonly<Record<string, string>> {
-  // None is undefined, whatever the package's types say.
+  // The package returns undefined where there are no regions, against its types.
   return new Holidays().getStates(country, language) ?? {};
 }
 
@@ -71,7 +71,7 @@ function holidaysIn(place: string, country: string, region: string | undefined):
   };
 }
 
-/** Each day at whose noon it is a public holiday, with its name. */
+/** Each day that is a public holiday at noon, with the holiday's name. */
 function daysOf(holidays: readonly HolidaysTypes.Holiday[]): [string, string][] {
   return holidays.flatMap(({ start, end, type, name }) => {
     if (type !== 'public') return [];
@@ -80,7 +80,7 @@ function daysOf(holidays: readonly HolidaysTypes.Holiday[]): [string, string][] 
   });
 }
 
-/** The first day (since 1 January 1970) whose noon is not before this. */
+/** The first day (since 1 January 1970) whose noon is not before this instant. */
 function firstNoon(at: Date): number {
   return Math.ceil(at.getTime() / dayMs - 0.5);
 }

@@ -2,9 +2,9 @@ import { countryCode, regionCode } from './countries.ts';
 import { clocksOf } from './country-clocks.ts';
 import { isZone } from './wall-clock.ts';
 
-/** All that is known of where a recipient is, as vendors and phone numbers give it. Kept with the journey. */
+/** The hints of vendors and phone numbers at a recipient's place. Stored with the journey. */
 export interface PlaceHints {
-  /** The customer's own zone at the vendor; what is no IANA name counts as not known. */
+  /** The customer's own zone at the vendor; a text that is no IANA name counts as not known. */
   timeZone?: string | undefined;
   /** The country in the customer's address: ISO 3166 code or English name. */
   country?: string | undefined;
@@ -16,9 +16,9 @@ export interface PlaceHints {
 
 /** The recipient's clock and calendar, as far as they are known. */
 export interface RecipientPlace {
-  /** The recipient's; where it isn't known, the account's. */
+  /** The recipient's zone; where it isn't known, the account's zone. */
   zone: string;
-  /** Every clock that may be the recipient's: what must not happen at night keeps to all of them. */
+  /** Every zone that may be the recipient's: messages that must not arrive at night keep to all these zones. */
   zones: readonly [string, ...string[]];
   /** The country of the address, else of the phone number. */
   country: string | undefined;
@@ -30,8 +30,8 @@ export interface RecipientPlace {
 }
 
 /**
- * The recipient's zone: the record's own; else the one of the address's country and region; else the one of the phone number's
- * country; else the account's. A country where people live by several clocks gives none, but limits what may be night there.
+ * The recipient's zone: the zone in the record; else the zone of the address's country and region; else the zone of the phone number's
+ * country; else the account's zone. A country with several zones decides no zone, but gives the zones that may be the recipient's.
  */
 export function recipientPlace(hints: PlaceHints, accountZone: string): RecipientPlace {
   const codeOf = (written: string | undefined) => (written === undefined ? undefined : countryCode(written));

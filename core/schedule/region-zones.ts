@@ -1,6 +1,6 @@
 /*
- * Regions whose clocks their own country's list of zones doesn't tell apart: no library that is kept gives them. The first zone of a
- * region is the one of nearly everybody there; the others hold in a part of it. Sources: 49 CFR part 71 (US), the provinces'
+ * Regions of countries with several clocks, with their zones: no maintained library has this list. The first zone of a
+ * region is the zone of nearly everybody there; other zones hold in a part of the region. Sources: 49 CFR part 71 (US), the provinces'
  * time acts (CA), the states' Standard Time Acts (AU), as in the comments of the IANA time zone database.
  */
 const zonesOf: Readonly<Record<string, string>> = {
@@ -88,7 +88,7 @@ const zonesOf: Readonly<Record<string, string>> = {
 
 interface Regions {
   zones: ReadonlyMap<string, readonly string[]>;
-  /** Code and name, in small letters → code. */
+  /** The region's code by its code and its name, in small letters. */
   names: ReadonlyMap<string, string>;
 }
 
@@ -99,7 +99,7 @@ export function regionZones(country: string, region: string): readonly string[] 
   return regionsOf(country).zones.get(region);
 }
 
-/** Codes of a country's regions by code and name, in small letters; none where they are not known. */
+/** The codes of a country's regions by code and name, in small letters; empty where the regions are not known. */
 export function regionNames(country: string): ReadonlyMap<string, string> {
   return regionsOf(country).names;
 }

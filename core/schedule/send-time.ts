@@ -9,9 +9,9 @@ import { dayMs, isZone, wallTime, weekdayOf } from './wall-clock.ts';
 
 /** A campaign's own hours and delay, as the service gives them (specification, section 2). They always hold. */
 export interface CampaignHours {
-  /** For the trace. */
+  /** The campaign's id, for the trace. */
   id?: number | undefined;
-  /** `HH:MM:SS` in the account's zone, half-open; equal is always open. */
+  /** `HH:MM:SS` in the account's zone, half-open; always open where both times are equal. */
   sendFrom: string;
   sendUntil: string;
   sendDelayMinutes: number | null;
@@ -33,15 +33,15 @@ export interface RuleWindow extends Hours {
   zone: 'account' | 'recipient';
 }
 
-/** All that says when a message may go out; each part narrows the others. */
+/** All hours that decide when a message may go out: a message goes out only when every part allows it. */
 export interface MessageHours {
   campaign: CampaignHours;
   /** IANA name. */
   accountZone: string;
   window?: RuleWindow | undefined;
-  /** Left out: nothing is known, and the account's zone is taken. */
+  /** Left out: the recipient's place is not known, and the account's zone is used. */
   recipient?: RecipientPlace | undefined;
-  /** For a text message only: hours that nothing exceeds, in every zone that may be the recipient's. */
+  /** For a text message only: hours that no other setting extends, in every zone that may be the recipient's. */
   sms?: Hours | undefined;
   /** Given where no message may go out on a public holiday of the recipient's country. */
   holidays?: HolidayRules | undefined;
@@ -50,18 +50,18 @@ export interface MessageHours {
 export interface SendTimeInput extends MessageHours {
   now: Date;
   closedAt: Date;
-  /** The rule's, from closing to message; undefined: the campaign's. */
+  /** The rule's delay from the closing to the message; undefined: the campaign's delay. */
   delayMs: number | undefined;
   /**
-   * The create operation can't carry a date, so that the service waits the campaign's delay after the request is made.
-   * `at` is then that much before the message, and it is the message that keeps to the windows.
+   * The create operation can't carry a date, so the service waits for the campaign's delay after the request is made.
+   * Then `at` is earlier than the message by this delay, and the time of the message keeps to the windows.
    */
   serviceAddsDelay?: boolean | undefined;
 }
 
 export interface SendTime {
   at: Date;
-  /** From `at` on, the first instant at which a request would come too late for these windows; undefined: not for four weeks. */
+  /** The first instant after `at` at which a request would come too late for these windows; undefined: not within four weeks. */
   until: Date | undefined;
   /** Sentences for the trace. */
   why: string[];
@@ -71,7 +71,7 @@ export interface SendTime {
  * When to make the request: the earliest instant that is not before `now`, not before the delay is over, and inside all
  * windows of the message. A repetition with `now` = `at` gives `at` again.
  * @throws CloseloopError config when the windows are never open together within 29 days, or an hour, a day list or
- *   the account's zone is wrong; permanent when that is so for this recipient's zone only
+ *   the account's zone is wrong; permanent when the windows are never open together only for this recipient
  */
 export function nextSendTime(input: SendTimeInput): SendTime {
   const { windows, why } = messageWindows(input);
@@ -122,7 +122,7 @@ function nowhere(zone: string): Pick<RecipientPlace, 'zone' | 'zones' | 'why'> {
 }
 
 function never({ sms, holidays }: MessageHours, windows: readonly SendWindow[]): never {
-  // It may be this one recipient's clock or calendar that leaves no hour: no reason to stop the source.
+  // Perhaps only this recipient's clock or calendar leaves no hour: then the source must not stop.
   const isOfRecipient =
     sms !== undefined || holidays !== undefined || new Set(windows.map(({ zone }) => zone)).size > 1;
   const kind = isOfRecipient ? 'permanent' : 'config';
@@ -169,7 +169,7 @@ function groups(hours: KnownHours): SendWindow[][] {
   return hours.window.zone === 'account' ? [[campaign, rule]] : [[rule, ...texts]];
 }
 
-/** Holidays close no window for ever. */
+/** The hours without holidays and recipient: holidays close no window for ever. */
 export function known({ campaign, window, accountZone, sms }: KnownHours): KnownHours {
   return { campaign, window, accountZone, sms };
 }

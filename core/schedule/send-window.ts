@@ -4,13 +4,13 @@ import { dayMs, readingOf, spanAt, type WallTime, wallTime, weekdayOf } from './
 
 /*
  * One rule decides every question of clock changes: a window is open exactly when the clock on the wall, in the
- * window's zone, reads a time inside it. So where a clock change skips the opening, it opens at the first instant after
- * the change; where an hour comes twice, it is open, or closed, both times.
+ * window's zone, reads a time inside the window. So where a clock change skips the opening, the window opens at the first
+ * instant after the change; where an hour comes twice, the window is open, or closed, both times.
  */
 
 /** Hours in which messages may go out. */
 export interface SendWindow {
-  /** In words, with its hours and zone, for traces and errors: "campaign 12 sends 09:00–20:00 Europe/Tallinn". */
+  /** The window in words, with its hours and zone, for traces and errors: "campaign 12 sends 09:00–20:00 Europe/Tallinn". */
   name: string;
   /** Seconds of the wall clock since midnight, 0 to 86,400, half-open. Equal: open all day. `from` later: over midnight. */
   from: number;
@@ -26,7 +26,7 @@ export interface SendWindow {
   holidayOn?: ((date: number) => string | undefined) | undefined;
 }
 
-/** How far an opening is looked for. A weekly window may lose openings to clock changes and holidays, three in a row. */
+/** How far ahead an opening is searched for. A weekly window may lose openings to clock changes and holidays, three in a row. */
 export const searchDays = 29;
 
 export function isOpen(window: SendWindow, epochMs: number): boolean {
@@ -58,7 +58,7 @@ function isAlwaysOpen({ from, until, days, holidayOn }: SendWindow): boolean {
   return (from === until || until - from === 86_400) && days === undefined && holidayOn === undefined;
 }
 
-/** Between two clock changes a day on the wall is a day. */
+/** Searches span by span, as between two clock changes the wall clock runs like any clock. */
 function firstThat(window: SendWindow, epochMs: number, open: boolean): number | undefined {
   const latest = epochMs + searchDays * dayMs;
   for (let at = epochMs; at <= latest; ) {
@@ -71,7 +71,7 @@ function firstThat(window: SendWindow, epochMs: number, open: boolean): number |
   return undefined;
 }
 
-/** A window turns at its hours, and at midnight, when another day's rule begins. */
+/** A window opens or closes only at its hours, and at midnight, when the rule of another day begins. */
 function firstOnWall(window: SendWindow, localMs: number, open: boolean): number | undefined {
   const wanted = (ms: number) => ms >= localMs && isOpenOn(window, readingOf(ms)) === open;
   if (wanted(localMs)) return localMs;
@@ -84,7 +84,7 @@ function firstOnWall(window: SendWindow, localMs: number, open: boolean): number
   return undefined;
 }
 
-/** A window that was in the way: when it last opened, and the first holiday that closed it. */
+/** A window that was closed meanwhile: when it last opened, and the first holiday that closed it. */
 interface Closed {
   opens: number;
   holiday: string | undefined;
@@ -113,13 +113,13 @@ export function firstOpening(
   return { at, closed };
 }
 
-/** The first instant from `epochMs` on at which one of the windows is closed; undefined as for one. */
+/** The first instant from `epochMs` on at which any of the windows is closed; undefined if that is more than 29 days ahead. */
 export function firstClosing(windows: readonly SendWindow[], epochMs: number): number | undefined {
   const closings = windows.flatMap((window) => nextClosing(window, epochMs) ?? []);
   return closings.length === 0 ? undefined : Math.min(...closings);
 }
 
-/** Whether windows of one zone are ever open together, clock changes aside: where they are, it begins as one of them opens. */
+/** Whether windows of one zone are ever open together, apart from clock changes: such a time always begins when one of the windows opens. */
 export function meet(windows: readonly SendWindow[]): boolean {
   return windows.some(({ from, until }) =>
     [1, 2, 3, 4, 5, 6, 7].some((date) => {
@@ -129,7 +129,7 @@ export function meet(windows: readonly SendWindow[]): boolean {
   );
 }
 
-/** Hours as people write them: `HH:MM` or `HH:MM:SS`; without `from` from midnight on, without `until` to midnight. */
+/** Hours as people write them: `HH:MM` or `HH:MM:SS`. Without `from` they begin at midnight, without `until` they end at midnight. */
 export interface Hours {
   from?: string | undefined;
   until?: string | undefined;
@@ -138,8 +138,8 @@ export interface Hours {
 }
 
 /**
- * Hours in a zone. `name` begins the window's own: "the rule sends".
- * @throws CloseloopError config for hours that are none
+ * Makes a window from hours in a zone. `name` is the beginning of the window's name: "the rule sends".
+ * @throws CloseloopError config for invalid hours
  */
 export function windowOf(name: string, hours: Hours, zone: string): SendWindow {
   const from = secondsOf(hours.from ?? '00:00', name);
@@ -154,7 +154,7 @@ export function windowOf(name: string, hours: Hours, zone: string): SendWindow {
 export function secondsOf(text: string, name: string): number {
   const [, hour, minute, second] = /^(\d\d):([0-5]\d)(?::([0-5]\d))?$/.exec(text) ?? [];
   const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second ?? 0);
-  // NaN, where the text has another shape, is not.
+  // This is false for NaN, where the text has another form.
   if (seconds <= 86_400) return seconds;
   throw mistake(`${name} from or until "${text}": must be a time of day like "09:00"`);
 }

@@ -9,8 +9,8 @@ export function lengthOf(open: readonly Stretch[]): number {
 }
 
 /**
- * When the n-th (from 0) of `count` slots begins that are spread evenly over the open time: the first at its beginning, each
- * as far from the next, closed hours left out. Undefined for a slot that there is not.
+ * The beginning of the n-th (from 0) of `count` slots, which are spread evenly over the open time: the first slot begins with the open
+ * time, and closed hours don't count. Undefined for a slot that does not exist.
  */
 export function slotAt(n: number, count: number, open: readonly Stretch[]): number | undefined {
   if (n < 0 || n >= count) return undefined;
@@ -23,8 +23,8 @@ export function slotAt(n: number, count: number, open: readonly Stretch[]): numb
 }
 
 /**
- * The open part of an hour. Who opens or closes twice within an hour is taken to close at the first time.
- * @param opensAt the first open instant that is not before the given one
+ * The open part of an hour. If there are several open parts, closed times between them may count as open, or only a part of them is found.
+ * @param opensAt returns the first open instant that is not before the given instant
  */
 export function openPart({ from, until }: Stretch, opensAt: (epochMs: number) => number): Stretch | undefined {
   const opens = opensAt(from);

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { isTimeZone } from '../address.ts';
 
-/** A time in which a zone's clock keeps one distance from UTC. Epoch milliseconds, half-open. */
+/** A span of time in which a zone's offset from UTC stays the same. Epoch milliseconds, half-open. */
 export interface OffsetSpan {
   from: number;
   until: number;
@@ -19,13 +19,13 @@ export interface WallTime {
 
 export const dayMs = 86_400_000;
 
-/** By zone: finding a clock change takes a hundred times as long as all else about a send time. */
+/** The known spans by zone: finding a clock change takes a hundred times as long as all other steps of a send time. */
 const known = new Map<string, OffsetSpan[]>();
 
-/** Names may be written in any case: no vendor's data makes this grow for ever. */
+/** The most zones in `known`: as names may be written in any case, a vendor's data could make the map grow for ever. */
 const mostZones = 1_000;
 
-/** The span that an instant lies in. @throws RangeError for what is no IANA name */
+/** The span that contains an instant. @throws RangeError for a text that is no IANA name */
 export function spanAt(zone: string, epochMs: number): OffsetSpan {
   const spans = known.get(zone) ?? [];
   const found = spans.find(({ from, until }) => from <= epochMs && epochMs < until);
@@ -41,28 +41,28 @@ export function spanAt(zone: string, epochMs: number): OffsetSpan {
   return span;
 }
 
-/** Whether this is an IANA name. An offset (`+02:00`) is none: which clock changes hold where it was written, it does not say. */
+/** Whether this is an IANA name. An offset (`+02:00`) is not accepted, as it does not say which clock changes hold. */
 export function isZone(name: string): boolean {
   return known.has(name) || isTimeZone(name);
 }
 
-/** What the clock on the wall reads. */
+/** The reading of a zone's wall clock at an instant. */
 export function wallTime(zone: string, epochMs: number): WallTime {
   return readingOf(epochMs + spanAt(zone, epochMs).offsetMs);
 }
 
-/** Of milliseconds since 1 January 1970 00:00 on a wall clock. */
+/** The reading at this many milliseconds since 1 January 1970 00:00 on a wall clock. */
 export function readingOf(localMs: number): WallTime {
   const date = Math.floor(localMs / dayMs);
   return { date, ms: localMs - date * dayMs };
 }
 
-/** 1 (Monday) to 7. */
+/** The day of the week of a date: 1 (Monday) to 7. */
 export function weekdayOf(date: number): number {
   return ((((date + 3) % 7) + 7) % 7) + 1;
 }
 
-/** "2026-11-23" */
+/** A date as text: "2026-11-23". */
 export function dateText(date: number): string {
   return new Date(date * dayMs).toISOString().slice(0, 10);
 }

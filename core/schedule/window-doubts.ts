@@ -1,7 +1,7 @@
 import { type KnownHours, known, messageWindows } from './send-time.ts';
 import { type Hours, meet, secondsOf } from './send-window.ts';
 
-/** Says that hours run over midnight, as people may have swapped their ends; undefined for other hours, and for an end at midnight. */
+/** Says that hours run over midnight, as the writer may have swapped their ends; undefined for other hours, and for an end at midnight. */
 function overnight({ from = '00:00', until = '24:00' }: Pick<Hours, 'from' | 'until'>): string | undefined {
   const end = secondsOf(until, 'the window');
   return end > 0 && secondsOf(from, 'the window') > end

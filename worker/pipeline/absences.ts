@@ -11,7 +11,7 @@ export interface Absence {
   remedy: string;
 }
 
-/** The absent sources in which something waits, without those of dry runs. @param options `isNew`: whether the source has no journey yet */
+/** The absent sources in which work waits, without the sources of dry runs. @param options `isNew`: whether the source has no journey yet */
 export async function absencesOf(
   absent: readonly Absent[],
   options: {

@@ -16,8 +16,8 @@ export interface Absent {
 }
 
 /**
- * Their stored data is used like any other source's: answers come in, retention and erasures hold. Their vendor can't be reached, and
- * their jobs are not run, except the erasures of those that no process has (sweeping.ts).
+ * The stored data of absent sources is used like that of any other source: answers come in, retention and erasures hold. Their vendors can't be
+ * reached, and their jobs are not run, except the erasures of sources that no process has (sweeping.ts).
  */
 export class AbsentSources {
   readonly #redis: RedisClient;
@@ -33,7 +33,7 @@ export class AbsentSources {
     this.#dryRun = config.dryRun;
   }
 
-  /** The absent sources of this moment, by name: in earnest also those of dry runs, whose data has the same people; in a dry run none in earnest. */
+  /** The absent sources now. In earnest they include the sources of dry runs, which hold data of the same people; in a dry run no others. */
   async all(): Promise<Absent[]> {
     const all = (await knownSources(this.#redis)).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
     const absent = all.filter(({ storedAs }) => !this.#configured.has(storedAs));
@@ -60,7 +60,7 @@ export class AbsentSources {
   }
 }
 
-/** The compiled expressions; none where another version wrote them and they do not compile. */
+/** The compiled expression; an empty list where another version wrote it and it does not compile. */
 function compiled(source: string): Expression[] {
   try {
     return [compileExpression(source)];
@@ -70,7 +70,7 @@ function compiled(source: string): Expression[] {
   }
 }
 
-/** In place of the connector, as this process has no settings of the source. */
+/** Takes the place of the connector, as this process has no settings of the source. */
 export function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
   const error = new AbsentSource(name);
   const forget = () => Promise.reject(error);

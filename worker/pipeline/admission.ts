@@ -76,7 +76,7 @@ export class Gate {
     return retryLaterMs * (1 + this.#random());
   }
 
-  /** Shortens a wait while an endpoint is down: no job is admitted then in any case, and the job should be there when the endpoint is back. */
+  /** Shortens a wait while an endpoint is down: no job is admitted before the endpoint is back, and then the job should be ready. */
   async within(delayMs: number): Promise<number> {
     return (await this.#find()) ? Math.min(delayMs, this.laterMs()) : delayMs;
   }
@@ -101,11 +101,11 @@ export class Gate {
 }
 
 /**
- * How many jobs a stage may run at once. The limit counts the pieces of data in the jobs. BullMQ counts jobs, and fetches as many jobs as
- * it may run before it begins the first.
+ * How many jobs a stage may run at once. The limit counts the pieces of data in the jobs. BullMQ counts jobs, and fetches all jobs that
+ * it may run before it begins the first job.
  *
- * A fetched job stays in memory until it has ended, and the longer it stays, the more garbage collection costs. So the stage fetches no more
- * than keeps the process busy, and as much as it may only while the process waits: for a vendor, the service or work.
+ * A fetched job stays in memory until it has ended, and the longer jobs stay, the more garbage collection costs. So the stage fetches only as many
+ * jobs as keep the process busy, and the allowed maximum only while the process waits: for a vendor, the service or work.
  */
 export class ConcurrencyLimiter {
   readonly #range: { least: number; most: number };
@@ -132,20 +132,20 @@ export class ConcurrencyLimiter {
     return Math.max(1, this.#jobs + Math.ceil(room / this.#mostHeld));
   }
 
-  /** A single job at once, or as many as the limit allows. */
+  /** Runs a single job at once, or as many jobs as the limit allows. */
   narrow(isNarrow: boolean): void {
     if (this.#isNarrow === isNarrow) return;
     this.#isNarrow = isNarrow;
     this.#onChange(this.jobsAtOnce);
   }
 
-  /** @param busy how much of the last moments the process has worked, from 0 to 1 */
+  /** @param busy the share of the last moments in which the process was working, from 0 to 1 */
   adapt(busy: number): void {
     this.#limit = nextLimit(this.#limit, { ...this.#range, busy });
     this.#onChange(this.jobsAtOnce);
   }
 
-  /** @param held pieces of data in the job */
+  /** @param held the number of pieces of data in the job */
   async run(held: number, job: () => Promise<void>): Promise<void> {
     this.#count(1, held);
     await job().finally(() => this.#count(-1, -held));
@@ -158,7 +158,7 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** A fifth less while the process hardly waits; half as much again while it waits more than a quarter of the time. */
+/** Lowers the limit by a fifth while the process hardly waits; raises it by half while the process waits more than a quarter of the time. */
 export function nextLimit(limit: number, { least, most, busy }: { least: number; most: number; busy: number }): number {
   if (busy > 0.95) return Math.max(least, Math.floor(limit * 0.8));
   return busy < 0.75 ? Math.min(most, Math.ceil(limit * 1.5)) : limit;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { slices, spread } from '../../core/spread.ts';
 import type { JobQueue } from './job-queue.ts';
 
-/** So many jobs are read at once: each may hold a delivery of 1 MiB. */
+/** How many jobs are read at once: each job may hold a delivery of 1 MiB. */
 const changedAtOnce = 20;
 
 /**

@@ -16,7 +16,7 @@ export const liveClock: Clock = {
   until: (at) => Math.max(0, at.getTime() - Date.now()),
 };
 
-/** Stands at `start` until it is told to `begin`; then it runs `speed` times as fast as the machine's clock. */
+/** A clock that shows `start` until `begin` is called, and then runs `speed` times as fast as the machine's clock. */
 export function fastClock(start: Date, speed: number): Clock & { begin(): void } {
   let begun: number | undefined;
   const now = () => new Date(start.getTime() + (begun === undefined ? 0 : Date.now() - begun) * speed);

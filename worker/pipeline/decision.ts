@@ -14,7 +14,7 @@ import type { CampaignRule } from './rules.ts';
 import type { Journeys } from './source-store.ts';
 import type { ClosedReading } from './vendor.ts';
 
-// Planning and asking share this: both decide about a journey, by a reading of its record and by the configuration of the moment.
+// Planning and asking share this file: both decide about a journey, by a reading of its record and by the present configuration.
 
 /** The parts of a source that deciding about a journey needs. */
 export type JourneyDecisionContext = DecisionContext &
@@ -22,20 +22,20 @@ export type JourneyDecisionContext = DecisionContext &
   Pick<Policy, 'customerPaths'> &
   Pick<Journeys, 'store' | 'contacts'> & { clock: Clock };
 
-/** By what a customer is asked: a decision, and the reading that it was made by. */
+/** A decision to ask, and the reading of the record on which it is based. */
 export interface AskDecision {
   verdict: Ask;
   reading: ClosedReading;
   /**
-   * The journey is not stored yet, and can be stored only while what its record's customer was asked is as the decision found it
+   * The journey is not stored yet, and can be stored only while the requests to the record's customer are the same as at the decision
    * (`Drafts.make`).
    */
   isFenced: boolean;
 }
 
 /**
- * Decides about a journey by a reading of its record. What can't be decided now is thrown, once the journey is stored: its closing is not
- * lost, whatever its job waits for.
+ * Decides about a journey by a reading of its record. If closeloop can't decide now, it stores the journey and throws the error, so that the closing
+ * is not lost, whatever its job waits for.
  * @param pass throws where the chosen rule, or its campaign, is held until a person has mended it
  */
 export async function decideAbout(
@@ -48,7 +48,7 @@ export async function decideAbout(
   const closing = { journeyId, source, closedAt, dueAt, backfilled, hurried, searched, history };
   return await decide(closing, record, context, context.clock.now(), pass).catch(async (error: unknown) => {
     const why = error instanceof ExpressionSetAside ? `waits: ${error.message}` : undefined;
-    // A journey that is tried again every few minutes says so once.
+    // The trace of a journey that is retried every few minutes gives the reason only once.
     const isNews = why !== undefined && (await context.store.trace(journey)).at(-1)?.text !== why;
     await context.store.keep(journey, isNews ? [why] : []);
     throw error;
@@ -87,7 +87,7 @@ export function skippedBy(
   };
 }
 
-/** The id and the addresses that the record's customer is known by, beside the contact. */
+/** The vendor's id and the addresses of the record's customer, beside the contact. */
 export function personIn(
   { personId, shape }: PresentedRecord,
   verdict: Ask | undefined,
@@ -111,8 +111,8 @@ export async function linkPerson(
 }
 
 /**
- * Notes that the closing waits, for throttles with `prefer: latest`. Before the journey waits: a kill in between leaves a note of a closing
- * that does not wait; whoever finds the note looks at the journey.
+ * Notes that the closing waits, for throttles with `prefer: latest`. The note is stored before the journey waits: a kill in between leaves a note of
+ * a closing that does not wait, so every reader of a note checks the journey.
  */
 export async function noteWaiting(
   journey: Journey,

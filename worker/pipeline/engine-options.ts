@@ -18,30 +18,30 @@ export const sweepIntervalOf = ({
   clock,
 }: Pick<EngineOptions, 'sweepEveryMs' | 'clock'>): number => given ?? Math.max(1_000, clock.real(sweepEveryMs));
 
-/** What a process gives the engine to work with. */
+/** The parts that a process passes to its engine. */
 export interface EngineOptions {
   config: Config;
   redis: RedisClient;
   /** The seal of the installation: `DataKey.seal`. */
   seal: Seal;
-  /** For BullMQ: workers and queues. */
+  /** The connection of BullMQ's workers and queues. */
   connection: ConnectionOptions;
-  /** For the intake: a connection that fails at once while Redis is away, so that no vendor has to wait. */
+  /** The connection of the intake, which fails at once while Redis is down, so that no vendor has to wait. */
   intakeConnection: () => ConnectionOptions;
   replicated: Replicated;
-  /** A batch is sent to the vendor when no record has joined it for so long. Default 500 ms. */
+  /** A batch is sent to the vendor when no record has joined the batch for this long. Default 500 ms. */
   batchWindowMs?: number;
   /** How often the process sweeps, in real time. Default: a minute of the clock's time. */
   sweepEveryMs?: number;
-  /** Jobs of one step of a source at once. Default 1,000. */
+  /** How many jobs of one step of a source run at once. Default 1,000. */
   jobsAtOnce?: number | undefined;
   clock: Clock;
   ports: Ports;
   /** The clock by which vendors renew quotas. Left out: the machine's clock, also where the loop's own clock runs faster. */
   vendorTime?: VendorTime;
   log: Log;
-  /** Counts what happens. Left out: nobody counts. */
+  /** Counts for metrics. Left out: nothing is counted. */
   observer?: Observer;
-  /** Left out: there are no traces. */
+  /** Records traces. Left out: there are no traces. */
   tracing?: Tracing | undefined;
 }

@@ -24,22 +24,22 @@ import type { Stage } from './stage.ts';
 import { worked } from './stages.ts';
 import { Sweeping } from './sweeping.ts';
 
-/** How often is looked how busy the process was. Real time. */
+/** The time between two measurements of how busy the process is. Real time. */
 const adaptEveryMs = 100;
-/** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
+/** The time between two checks whether a source's poll is due: a small part of the time between two polls, as a poll may be late by this time. */
 const pollCheckMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
 
-/** The loop: every source's stages, and the collecting of grades. Built whole; `work` runs jobs in this process. */
+/** The loop: the stages of every source, and the collecting of grades. `work` begins to run jobs in this process. */
 export class Engine {
   readonly pipelines: ReadonlyMap<string, SourcePipeline>;
   /** Whether the Feedback service answers. */
   readonly service: Outage;
-  /** Where deliveries are stored, once they are open. */
+  /** Stores deliveries, once `openIngestion` was called. */
   readonly ingestion: Ingestion;
   readonly collecting: Collecting;
-  /** Passes on what happens to journeys. */
+  /** Sends the events of journeys to receivers. */
   readonly sending: Sending;
-  /** Sources that Redis knows, and this configuration doesn't. */
+  /** The sources that Redis knows and this configuration does not. */
   readonly absent: AbsentSources;
   readonly #options: EngineOptions;
   readonly #redisWatch: RedisWatch;
@@ -91,18 +91,18 @@ export class Engine {
     return campaignNumbers(rules).sort((a, b) => a - b);
   }
 
-  /** What brings grades in, and then what writes them back. */
+  /** The stage that collects grades, and then the stages that write them back. */
   get gradeStages(): (Stage<typeof CollectJob> | Stage<typeof WriteBackJob>)[] {
     return [this.collecting.stage, ...[...this.pipelines.values()].map(({ stages }) => stages.writeBack)];
   }
 
-  /** Connects what `inlets` write through. Resolves when Redis answers: the HTTP server listens only then. */
+  /** Opens the connections by which `ingestion` stores deliveries. Resolves when Redis answers: the HTTP server listens only then. */
   async openIngestion(): Promise<void> {
     await this.noteSources();
     await this.ingestion.open();
   }
 
-  /** Deliveries of a source that an intake refused for one reason: for people who look at `status`. */
+  /** Counts deliveries of a source that an intake refused for one reason, for `status`. */
   async countRefused(source: string, why: string, count: number): Promise<void> {
     const { redis, log } = this.#options;
     const { storedAs = source } = this.ingestion.routes.get(source)?.context ?? {};
@@ -111,7 +111,7 @@ export class Engine {
     );
   }
 
-  /** Runs jobs in this process, resumes what was stopped for a configuration error, and checks the rules. */
+  /** Runs jobs in this process, resumes stages and jobs that were stopped for a configuration error, and checks the rules. */
   async work(): Promise<void> {
     await this.noteSources();
     for (const pipeline of this.pipelines.values()) {
@@ -128,7 +128,7 @@ export class Engine {
     for (const [source, pipeline] of this.pipelines) this.#poll(source, pipeline);
   }
 
-  /** Has stages process as many jobs at once as keep this process busy. */
+  /** Lets stages process as many jobs at once as keep this process busy. */
   #adapt(): void {
     let before = performance.eventLoopUtilization();
     this.#adapting = setInterval(() => {
@@ -140,8 +140,8 @@ export class Engine {
   }
 
   /**
-   * Each source by itself: one whose vendor is slow, or has little quota left, holds up nobody else. It keeps to `poll.every`
-   * itself; a look in between is a look into Redis.
+   * Polls each source by itself: a source whose vendor is slow, or has little quota left, holds up no other source. `pipeline.poll` keeps to
+   * `poll.every`; a check in between only reads Redis.
    */
   #poll(source: string, pipeline: SourcePipeline): void {
     const { config, log } = this.#options;
@@ -153,7 +153,7 @@ export class Engine {
     rounds.start(pollCheckMs(config.poll.every));
   }
 
-  /** Remembers that these sources are in a configuration: before anything of theirs is stored, and from time to time. */
+  /** Notes in Redis that these sources are in a configuration: before any of their data is stored, and from time to time. */
   async noteSources(): Promise<void> {
     const { config, redis } = this.#options;
     if (config.dryRun) {
@@ -175,18 +175,18 @@ export class Engine {
     );
   }
 
-  /** Every source that Redis knows: of this configuration, and absent ones. */
+  /** Every source that Redis knows: the sources of this configuration, and absent sources. */
   async sources(): Promise<SourceContext[]> {
     const absent = await this.absent.all();
     return [...this.pipelines.values(), ...absent.map(({ pipeline }) => pipeline)].map(({ context }) => context);
   }
 
-  /** By any name that it has had. */
+  /** Finds a source by any name that it has had. */
   async source(name: string): Promise<SourceContext | undefined> {
     return await sourceNamed(name, await this.sources(), this.#options.redis);
   }
 
-  /** What a person should know of absent sources. */
+  /** The absent sources that a person should know of. */
   async absences(): Promise<Absence[]> {
     const { config, redis } = this.#options;
     const isNew = async ({ name }: ConfiguredSource) =>
@@ -195,7 +195,7 @@ export class Engine {
   }
 
   /**
-   * What can't go on, by source: stages that were stopped for a configuration error, campaigns, rules and operations that wait
+   * The parts that can't go on, by source: stages that were stopped for a configuration error, campaigns, rules and operations that wait
    * for a person, endpoints that do not answer. `collect` stands for the collecting of grades, `feedback` for the service.
    */
   async paused(): Promise<Record<string, Stopped[]>> {
@@ -207,7 +207,7 @@ export class Engine {
     return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
   }
 
-  /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
+  /** How many jobs wait for a worker or run, over all stages. Delayed jobs are not counted. */
   async busy(): Promise<number> {
     const stages = [...this.pipelines.values()].flatMap(({ stages, context }) => worked(stages, context));
     const all = this.#options.config.dryRun ? stages : [...stages, ...this.sending.stages, this.collecting.stage];
@@ -217,7 +217,7 @@ export class Engine {
     return counts.reduce((sum, n) => sum + n, 0);
   }
 
-  /** Finishes what runs, up to `graceMs`; the rest is taken up by another worker, or at the next start. */
+  /** Waits up to `graceMs` for running jobs; another worker, or the next start, continues the rest. */
   async close(graceMs: number): Promise<void> {
     this.#redisWatch.close();
     clearInterval(this.#adapting);

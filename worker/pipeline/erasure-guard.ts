@@ -20,10 +20,10 @@ import type { Policy } from './policy/source-policy.ts';
 
 /*
  * A request for an erasure is noted in every source before it is acknowledged, by keys of the people, and the erasure notes the people once
- * more before it searches for what is stored of them. So whoever stores or sends something looks for these notes:
- * - a journey: when it is stored or taken up (`eraseIfForgotten`), and before a call leaves about its person (`erasureSince`);
- * - a snapshot of a record: before and after it is stored (`saveSnapshot`);
- * - an answer at the vendor: after it is written (`removeLateAnswer`).
+ * more before it searches for their data. So all code that stores or sends personal data looks for these notes:
+ * - for a journey: when it is stored or resumed (`eraseIfForgotten`), and before a call about its person leaves (`erasureSince`);
+ * - for a snapshot of a record: before and after it is stored (`saveSnapshot`);
+ * - for an answer at the vendor: after it is written (`removeLateAnswer`).
  */
 
 /** The keys by which erased people are remembered, and searched for in journeys and snapshots. */
@@ -32,9 +32,9 @@ export const identityKeys = {
   record: (id: string) => `record:${id}`,
   person: (id: string) => `person:${id}`,
   contact: (key: string) => `contact:${key}`,
-  /** A contact as `Journey.alsoKnownAs` holds it. */
+  /** A contact in the form of `Journey.alsoKnownAs`. */
   address: (address: string) => `address:${address}`,
-  /** Of somebody whose erasure was requested. Noted apart: what leads to more of the person must stay until the erasure has found it. */
+  /** The key of a person whose erasure was requested: a separate key, as links to more of the person's data must stay until the erasure begins. */
   requested: (key: string) => `requested ${key}`,
 };
 
@@ -54,8 +54,8 @@ export function identityKeysOf(
 }
 
 /**
- * The same people and records in other sources of the vendor's account, as the vendor may send the erasure to one source only, and
- * where a source ran dry.
+ * The same people and records in other sources of the vendor's account, as the vendor may send the erasure to one source only, and in
+ * the data of the source's dry run.
  */
 export function elsewhere(subjects: readonly Subject[], sources: readonly StoredSource[]): Subject[] {
   return subjects.flatMap((subject) => {
@@ -69,10 +69,10 @@ export function elsewhere(subjects: readonly Subject[], sources: readonly Stored
 
 type Reading = StoredSource & Pick<Policy, 'defaultCountry'>;
 
-/** As many as there is time for before a delivery is answered. Further people are noted when their erasure begins. */
+/** The most people that are noted before a delivery is answered. Further people are noted when their erasure begins. */
 const mostNoted = 1_000;
 
-/** Whom a request for an erasure names. */
+/** The subjects that a request for an erasure names. */
 export function* subjectsOf(
   { personIds = [], recordIds = [], contacts = [] }: Pick<EraseEvent, 'personIds' | 'recordIds' | 'contacts'>,
   { storedAs: source, ...reading }: Reading,
@@ -86,8 +86,8 @@ export function* subjectsOf(
 }
 
 /**
- * Notes in every source whom these events request to be erased: from then on nobody asks them about what came in before, however long
- * the erasure has to wait. Called before the events are stored, so that everybody is noted whose erasure was accepted.
+ * Notes in every source the people whom these events request to be erased: from then on closeloop does not ask them about earlier closings, however
+ * long the erasure has to wait. Called before the events are stored, so that every person is noted whose erasure was accepted.
  */
 export async function noteRequested(
   events: readonly SourceEvent[],
@@ -111,7 +111,7 @@ export async function noteRequested(
 
 function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journey): string[] {
   if (contact) return [...ownKeys(recordId, personId), identityKeys.contact(contactKey(contact))];
-  // As in the search of an erasure: an address may be known of several people, and means one of whom nothing else is known.
+  // As in the search of an erasure, several people may have the same address: it identifies only a person of whom nothing else is known.
   return [...ownKeys(recordId, personId), ...(personId === undefined ? alsoKnownAs.map(identityKeys.address) : [])];
 }
 
@@ -120,7 +120,7 @@ function ownKeys(recordId: string, personId: string | undefined): string[] {
   return [identityKeys.everybody, identityKeys.record(recordId), ...person];
 }
 
-/** What guarding a journey takes of its source. */
+/** The parts of a source that guarding a journey needs. */
 export interface GuardContext extends StoredSource {
   store: Pick<JourneyStore, 'update'>;
   erasures: Pick<Erasures, 'forgotten'>;
@@ -130,8 +130,8 @@ export interface GuardContext extends StoredSource {
 }
 
 /**
- * Whether the journey's person was erased since the record was closed (`begun`, and perhaps done), or is to be (`requested`). The closing
- * counts, not its event: a closing from before the erasure is about somebody who is forgotten, however late its event comes.
+ * Whether the journey's person was erased since the record was closed (`begun`, and perhaps done), or will be erased (`requested`). The time of
+ * the closing counts, not of its event: a closing from before the erasure is about an erased person, however late its event comes.
  */
 export async function erasureSince(
   journey: Journey,
@@ -158,11 +158,11 @@ function earlierOf(one: Date, other: Date): Date {
 
 /**
  * Erases a journey whose person's erasure has begun, as the erasure may have searched before the journey was stored. Returns the journey
- * as it is then. A journey that asks, or has asked, is left to the erasure: it was stored before the guard of its request found nothing.
+ * as it is then. A journey that asks, or has asked, is left to the erasure: it was stored before its guard looked for notes and found none.
  */
 export async function eraseIfForgotten(journey: Journey, context: GuardContext): Promise<Journey> {
   if (journey.erasedAt || (await erasureSince(journey, context)) !== 'begun') return journey;
-  // This journey may have linked them again.
+  // This journey may have linked the person's addresses again.
   for (const address of linksOf(journey, context)) await context.contacts.unlink(address);
   const isToldLate = (await erasureNoted(journey, journey.receivedAt, context.erasures)) !== 'begun';
   const [to, line] = isToldLate
@@ -185,8 +185,8 @@ export interface SnapshotContext
 }
 
 /**
- * Stores an event's snapshot of the record, but not where its customer was erased since the event, and without contacts of other erased
- * people. Looks for notes once more afterwards, as an erasure finds only what is stored already.
+ * Stores an event's snapshot of the record, unless its customer was erased since the event, and without contacts of other erased
+ * people. Looks for notes once more afterwards, as an erasure finds only data that is stored already.
  */
 export async function saveSnapshot(
   {
@@ -209,7 +209,7 @@ export async function saveSnapshot(
   await context.snapshots.change(recordId, (now) => (JSON.stringify(now) === text ? left : undefined));
 }
 
-/** The part of a snapshot that may be stored: the same object where that is all of it, null where it is nothing. */
+/** The part of a snapshot that may be stored: the same object if all of it may be, null if nothing may be. */
 async function unforgotten(
   snapshot: object,
   recordId: string,

@@ -25,7 +25,7 @@ export class GroupCommit<Item> {
     this.#options = options;
   }
 
-  /** Resolves when the item is stored. Rejects as the write of its group does, which says nothing about other groups. */
+  /** Resolves when the item is stored. Rejects when the write of its group fails, which says nothing about other groups. */
   async add(item: Item): Promise<void> {
     const group = this.#filling ?? this.#begin();
     group.items.push(item);

@@ -14,9 +14,9 @@ import { EraseJob, PlanJob } from './jobs.ts';
 import { addEvents, type IngestionQueues, jobIdOf, mayShareJob, openIngestionQueues } from './queues.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
-/** Deliveries are counted in Redis this long after the first one that is not. */
+/** Deliveries are counted in Redis this long after the first delivery that was not counted. */
 const noteEveryMs = 1_000;
-/** Whether any event of a source was given up is looked up so often at most. */
+/** The least time between two checks whether any event of a source was given up. */
 const lookEveryMs = 1_000;
 /** The most events of a delivery that are stored in one write, each as a job of its own. */
 const eventsAtOnce = 100;
@@ -29,7 +29,7 @@ interface IngestedSource extends IngestionQueues {
   givenUp?: { at: number; any: Promise<boolean> };
 }
 
-/** Instants are numbers, milliseconds since 1970: writing them takes a quarter of the time that dates take, and reading them is faster, too. */
+/** Instants are numbers, milliseconds since 1970: writing numbers takes a quarter of the time of writing dates, and reading them is faster, too. */
 type StoredEvent = Omit<RecordEvent, 'at'> & { at: number; receivedAt: number };
 
 interface IngestionOptions {
@@ -42,9 +42,9 @@ interface IngestionOptions {
 export class Ingestion {
   readonly #options: IngestionOptions;
   readonly #sources = new Map<string, IngestedSource>();
-  /** Sources by the name in the URL of a delivery: also by former names, which vendors use until "setup" is run. */
+  /** The sources by the name in the URL of a delivery, also by former names, which vendors use until a person runs "setup". */
   readonly routes = new Map<string, SourcePipeline>();
-  /** By source: deliveries that are counted here and not in Redis yet. */
+  /** By source, the deliveries that are counted here and not in Redis yet. */
   readonly #uncounted = new Map<string, { count: number; at: Date; store: () => void }>();
 
   constructor(options: IngestionOptions) {
@@ -70,9 +70,9 @@ export class Ingestion {
   }
 
   /**
-   * Stores a delivery's events. Those that may share a job are stored together with those of other deliveries that come at the same
-   * time; the others a hundred per write, as thousands in one write would block the process for a second. Resolves when Redis, and a
-   * replica if there is one, has them all.
+   * Stores a delivery's events. Events that may share a job are stored together with events of other deliveries that come at the same
+   * time; the other events are stored a hundred per write, as thousands in one write would block the process for a second. Resolves when
+   * Redis, and a replica if there is one, has all events.
    */
   async store(route: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const { engine, pipelines } = this.#options;
@@ -100,7 +100,7 @@ export class Ingestion {
     );
   }
 
-  /** BullMQ adds no job whose id a given-up job has: if such an event is delivered again, its job is retried. Few sources have any. */
+  /** Retries a given-up job whose event is delivered again, as BullMQ adds no job with the id of a given-up job. Few sources have given-up jobs. */
   async #retryGivenUp(queues: IngestedSource, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const at = receivedAt.getTime();
     if (queues.givenUp === undefined || at - queues.givenUp.at >= lookEveryMs)
@@ -138,7 +138,7 @@ export class Ingestion {
     });
   }
 
-  /** For `status` and the page: the first delivery at once, those of the second after it together, so that it costs nothing under load. */
+  /** Counts a delivery for `status` and the page: the first at once, further deliveries together once a second, which is cheap under load. */
   #countDelivery({ name: source, storedAs, clock }: SourcePipeline['context']): void {
     const { redis, log } = this.#options.engine;
     const waiting = this.#uncounted.get(source);

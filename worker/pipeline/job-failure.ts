@@ -14,7 +14,7 @@ export function stallsOf(job: Job): number {
   return job.stalledCounter - (Survived.safeParse(job.progress).data?.survived ?? 0);
 }
 
-/** This failure counted. */
+/** The job's failures, this failure included. */
 export function failingOf(job: Job, advice: Advice, now: number): Failing & z.output<typeof Survived> {
   const before = Failing.safeParse(job.progress).data ?? { since: now, attempts: 0, doubts: 0 };
   const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
@@ -22,19 +22,19 @@ export function failingOf(job: Job, advice: Advice, now: number): Failing & z.ou
   return { ...before, attempts: before.attempts + 1, doubts, survived: job.stalledCounter };
 }
 
-/** Resets the failures and stalls of a job that succeeded, or is to be tried as a new job is. */
+/** Resets the failures and stalls of a job that succeeded, or that is tried again like a new job. */
 export async function forgetFailures(job: Job): Promise<void> {
   if (Failing.safeParse(job.progress).success || stallsOf(job) > 0)
     await job.updateProgress({ survived: job.stalledCounter });
 }
 
-/** Of a job that has to wait: its failures count on. */
+/** Resets the stalls of a job that has to wait. Its failures are kept. */
 export async function forgetStalls(job: Job): Promise<void> {
   if (stallsOf(job) === 0) return;
   await job.updateProgress({ ...Failing.safeParse(job.progress).data, survived: job.stalledCounter });
 }
 
-/** What the log tells of a failed job. */
+/** The log's fields about a failed job. */
 export function aboutFailure(data: unknown, error: unknown): object {
   return { ...idsOf(data), why: messageOf(error), ...detailOf(error) };
 }
@@ -45,7 +45,7 @@ function detailOf(error: unknown): { stack?: string | undefined; reference?: str
   return { stack: error instanceof Error ? stackOf(error) : undefined };
 }
 
-/** What a job is about: jobs hold ids only. */
+/** The ids in a job's data, for the log. */
 function idsOf(data: unknown): { record?: string; journey?: string; campaign?: number } {
   const ids = JobIds.safeParse(data).data ?? {};
   return {

@@ -49,9 +49,9 @@ export interface GivenUp<Data> {
   data: Data;
 }
 
-/** The stage decides about retries: BullMQ's own limit of attempts is out of reach. BullMQ removes finished jobs. */
+/** The stage decides about retries, so no job ever reaches BullMQ's own limit of attempts. BullMQ removes finished jobs. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
-/** BullMQ writes every step of a job to a stream, which nobody reads here: Redis keeps it as short as it can. */
+/** BullMQ writes every step of a job to a stream that closeloop does not read: Redis keeps the stream as short as possible. */
 const noEvents = { events: { maxLen: 0 } };
 /** The most pieces of data in one job, unless a queue says otherwise: two such jobs fill a vendor's batch. */
 export const mostTogether = 50;
@@ -65,7 +65,7 @@ export class Approach {
   readonly #begun = new Set<{ at: number }>();
   readonly #now: () => number;
 
-  /** @param now milliseconds, on a clock that is never set */
+  /** @param now milliseconds on a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -118,8 +118,8 @@ export class JobQueue<Data extends z.ZodType> {
   }
 
   /**
-   * Adds data in one write, as jobs of several pieces, which a stage processes at the same time. Of pieces with the same key the first
-   * is added.
+   * Adds data in one write, as jobs of several pieces, which a stage processes at the same time. If pieces have the same key, only the
+   * first piece is added.
    * @param delayMs real time
    */
   async addTogether(all: readonly Given<Data>[], delayMs = 0): Promise<void> {
@@ -131,7 +131,7 @@ export class JobQueue<Data extends z.ZodType> {
   }
 
   /**
-   * Adds data that no waiting job holds, as jobs of several pieces. If a job is working on a key, the key is worked on once more
+   * Adds data that no waiting job holds, as jobs of several pieces. If a job is working on a key, another job works on the key
    * afterwards, as there may be something newer to process.
    */
   async addWanted(all: readonly z.input<Data>[]): Promise<void> {
@@ -157,7 +157,7 @@ export class JobQueue<Data extends z.ZodType> {
     );
   }
 
-  /** @returns the data that the job may work on. Other jobs are working on the rest, and add it again at their end. */
+  /** @returns the data that the job may work on. Other jobs are working on the rest, and add that data again when they end. */
   async begin(all: readonly z.output<Data>[], job: string): Promise<z.output<Data>[]> {
     const { keyOf, claims } = this.options.together ?? {};
     if (!keyOf || !claims) return [...all];
@@ -165,7 +165,7 @@ export class JobQueue<Data extends z.ZodType> {
     return all.filter((data) => mine.has(keyOf(data)));
   }
 
-  /** The job has ended its work on the data: adds what was wanted again meanwhile. */
+  /** Call this when the job has ended its work on the data. Adds the data that was wanted again meanwhile. */
   async end(all: readonly z.output<Data>[], job: string): Promise<void> {
     const { keyOf, claims } = this.options.together ?? {};
     if (!keyOf || !claims) return;
@@ -231,7 +231,7 @@ export class JobQueue<Data extends z.ZodType> {
     });
   }
 
-  /** Tries a job again that was given up, for as long as a new job is tried. */
+  /** Retries a job that was given up, for as long as a new job is retried. */
   async replay(id: string): Promise<void> {
     const job = await this.queue.getJob(id);
     if (job === undefined) return;
@@ -261,7 +261,7 @@ export class JobQueue<Data extends z.ZodType> {
     return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
   }
 
-  /** Undefined for data that can't be unsealed. */
+  /** A job's data from the form in Redis; undefined for data that can't be unsealed. */
   #fromStored(stored: unknown): unknown {
     const { seal } = this.options;
     const { data } = Sealed.safeParse(stored);
@@ -280,12 +280,12 @@ export class JobQueue<Data extends z.ZodType> {
 }
 
 // A hash holds a claim for each key: "queued <job>" while the job that holds the key waits, "begun <job>" while that job works on the key,
-// "again <job>" when somebody wanted the key during that work. A claim is valid while BullMQ has its job. A worker is at work on the key
+// "again <job>" when a caller wanted the key during that work. A claim is valid while BullMQ has its job. A worker is at work on the key
 // while BullMQ has the job's lock, which expires when the worker is killed.
 //
 // BullMQ's own deduplication (`keepLastIfActive`) does the same for a job with one key; these jobs hold up to a hundred keys.
 
-/** For the scripts below: KEYS claims · ARGV beginning of the keys of jobs, id of a job or '', keys… */
+/** The beginning of the scripts below. KEYS claims · ARGV beginning of the keys of jobs, id of a job or '', keys… */
 const reading = `
 local jobs, job, found = ARGV[1], ARGV[2], {}
 local function claimOf(key)
@@ -312,7 +312,7 @@ for i = 3, #ARGV do
 end
 return found`;
 
-/** ARGV after the id of the job that has held the keys: pairs of a key and the id of the job that gets the key */
+/** Gives keys to jobs. ARGV after the id of the job that has held the keys: pairs of a key and the id of the job that gets the key */
 const handScript = `${reading}
 for i = 3, #ARGV, 2 do
   if not isOthers(ARGV[i]) then redis.call('HSET', KEYS[1], ARGV[i], 'queued ' .. ARGV[i + 1]) end
@@ -372,7 +372,7 @@ export class Claims {
     return await this.#run(beginScript, keys, job);
   }
 
-  /** The job has ended its work on the keys. @returns the keys that were wanted meanwhile, and need another job */
+  /** Call this when the job has ended its work on the keys. @returns the keys that were wanted meanwhile, and need another job */
   async end(keys: readonly string[], job: string): Promise<string[]> {
     return await this.#run(endScript, keys, job);
   }

@@ -5,7 +5,7 @@ import { EraseEvent, ExternalGradeEvent, RecordEvent, RevokedEvent, SurveyEvent 
 export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export const done: JobResult = { do: 'done' };
-/** The job has to wait for something else, such as a search for a request. */
+/** The result of a job that has to wait for other work, such as a search for a request. */
 export const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** When closeloop received the event. */
@@ -16,7 +16,7 @@ const RecordJob = RecordEvent.extend({
   certain: z.boolean().default(false),
   /** How the event came. If a poll finds a closing first, its webhook was missed. */
   via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
-  /** The pace of a backfill: one event in so many milliseconds, also after a time without workers. */
+  /** The pace of a backfill: the milliseconds between two events, also after a time without workers. */
   everyMs: z.number().positive().optional(),
   /** Polls also find closings from before closeloop, on records that have changed since: a closing before this instant never asks. */
   notBefore: z.coerce.date().optional(),
@@ -25,7 +25,7 @@ const RecordJob = RecordEvent.extend({
 export type RecordJob = z.output<typeof RecordJob>;
 const ExternalGradeJob = ExternalGradeEvent.extend({
   ...received,
-  /** Send the grade that this journey holds: there is no new one. */
+  /** Given for an event without a new grade: the job sends the grade that this journey holds. */
   journeyId: z.string().optional(),
 });
 export type ExternalGradeJob = z.output<typeof ExternalGradeJob>;
@@ -37,7 +37,7 @@ export type OwnEvent =
 const SurveyJob = SurveyEvent.extend(received);
 export type SurveyJob = z.output<typeof SurveyJob>;
 
-/** A requested erasure: who is to be erased. */
+/** A requested erasure, with the people to erase. */
 const AskedToErase = EraseEvent.extend({
   ...received,
   personIds: EraseEvent.shape.personIds.unwrap().default([]),
@@ -67,8 +67,8 @@ export const AskJob = z.object({ journeyId: z.string() });
 export type AskJob = z.output<typeof AskJob>;
 
 /**
- * `noAnswer`: the journey is about to expire: write on the record that no answer came. `lateWrite`: an earlier write of unknown outcome can't
- * be carried out any more: check what the record shows.
+ * `noAnswer`: the journey is about to expire, so the job writes on the record that no answer came. `lateWrite`: the vendor can't carry out an earlier
+ * write of unknown outcome any more, so the job has the record's answer written once more.
  */
 export const WriteBackJob = z.object({
   journeyId: z.string(),
@@ -77,13 +77,13 @@ export const WriteBackJob = z.object({
 });
 export type WriteBackJob = z.output<typeof WriteBackJob>;
 
-/** The journey's answer, or a rule about it, has settled. `version`: of the answer that the job was queued for. */
+/** The journey's answer has settled for a rule. `version`: the version of the answer for which the job was queued. */
 export const ActJob = z.object({ journeyId: z.string(), version: z.number().int().default(0) });
 export type ActJob = z.output<typeof ActJob>;
 
 export const CollectJob = z.object({ campaign: z.number().int() });
 export type CollectJob = z.output<typeof CollectJob>;
 
-/** Something is due to a target about this record. `source`: what its data is stored as. */
+/** An outgoing event about this record is due to a target. `source`: the name that the source's data is stored under. */
 export const SendJob = z.object({ source: z.string(), recordId: z.string() });
 export type SendJob = z.output<typeof SendJob>;

@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 import { outgoing } from './sending.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
-/** What is in Redis of the sources that are configured here. A fixed number of commands a source, however much is stored. */
+/** Measures the data of the configured sources in Redis, with a fixed number of commands for each source, however much is stored. */
 export async function measure(engine: Engine, redis: RedisClient): Promise<Measured> {
   const pipelines = [...engine.pipelines.values()];
   const queues = pipelines.flatMap(({ context, jobs }) =>
@@ -24,7 +24,7 @@ export async function measure(engine: Engine, redis: RedisClient): Promise<Measu
     engine.paused(),
   ]);
   const stopped = Object.entries(paused).flatMap(([source, list]) =>
-    // Of 'ask, campaign 12' the step: campaigns and rules would be labels without end.
+    // The label of 'ask, campaign 12' is only the step, as there is no limit to the number of campaigns and rules.
     list.map(({ stage }) => ({ source, step: stage.split(',')[0] ?? stage })),
   );
   return { sources, queues: depths, stopped };

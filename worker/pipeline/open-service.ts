@@ -13,10 +13,10 @@ import { SharedExports } from './shared-exports.ts';
 
 type Limit = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
+/** The most searches for requests of unknown outcome in a process at once, and the most exports that are read for them at once. */
 const serviceSearches = 100;
 const exportReadings = 2;
-/** Within this time the stage holds a job that found the service down. Real time. */
+/** A stage holds a job that found the service down after at most this time. Real time. */
 const heldWithinMs = 2_000;
 
 /** The Feedback service, as all sources of a process share it. */
@@ -46,13 +46,13 @@ export function openService({
     campaigns: new CampaignCache(feedback),
     /** Limits the journeys of this process that talk to the service at the same time. */
     limited,
-    /** A limit of its own for searches, which must not hold up asking. */
+    /** Limits searches separately, as they must not hold up asking. */
     limitedSearches,
     /** Shares the reading of an export among searches for requests. */
     exports: new SharedExports(pLimit(exportReadings), { isByContact }),
     /** How long a job that has begun waits for the service, until its stage holds the job; 0 where the service is not known to be down. Real time. */
     untilService: async () => Math.min(heldWithinMs, (await outage.down())?.untilProbeMs ?? 0),
-    /** Has the campaign's grades collected, whatever rules say later. `late`: a request may be graded already, so read the whole export. */
+    /** Has the campaign's grades collected, even if no rule names it later. `late`: a request may be graded already, so read the whole export. */
     askedIn: async (campaign: number, late: boolean): Promise<void> => {
       const note = noted.get(campaign) ?? shared(() => redis.zadd(askedInKey, Date.now(), String(campaign)));
       noted.set(campaign, note);
@@ -62,10 +62,10 @@ export function openService({
   };
 }
 
-/** How long a campaign's definition is kept. Real time. */
+/** How long a campaign's definition is cached. Real time. */
 const keepMs = 60_000;
 
-/** Campaign definitions, kept for a while: rules are checked against the live campaign at little cost. */
+/** Caches campaign definitions for a short time, so that rules are checked against the live campaign at little cost. */
 export class CampaignCache {
   readonly #feedback: FeedbackClient;
   readonly #cached = new Map<number, { until: number; campaign: Promise<Campaign> }>();

@@ -18,7 +18,7 @@ export type SourceOptions = Pick<
 
 /** The source's names and account. */
 export interface Named extends StoredSource {
-  /** What the configuration calls it: for people. */
+  /** The source's name in the configuration, for people. */
   name: string;
 }
 
@@ -28,7 +28,7 @@ export function namedOf({ name, storedAs, connector, account }: ConfiguredSource
 
 /**
  * Opens a configured source with the quota of its vendor's account, and its stored secrets. `outage`: whether the vendor is down. A dry run
- * writes nothing there.
+ * writes nothing at the vendor.
  */
 export function openSource(
   configured: ConfiguredSource,
@@ -38,7 +38,7 @@ export function openSource(
   const { config, redis, seal, ports, log, observer = unobserved } = options;
   const { vendorTime = { now: () => new Date(), sleep: ports.sleep } } = options;
   const { name } = configured;
-  // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
+  // The vendor's account has one quota and one set of secrets for all callers, and knows a single address of closeloop.
   const storedAs = nameInEarnest(configured.storedAs);
   const { account = storedAs } = namedOf(configured);
   const { publicUrl } = config.http;
@@ -55,7 +55,7 @@ export function openSource(
   const outage = new Outage(redis, { ...vendorEndpoint(configured), log });
   const watched = watchCalls(source, outage, {
     isShared: false,
-    // These look at a delivery, or at what is stored here, which says nothing of the vendor's API.
+    // These operations read a delivery or stored data: they show nothing about the state of the vendor's API.
     local: ['handshake', 'verify', 'events', 'vendorIds'],
     onCall: (operation, end) => observer.vendorCall(name, operation, end),
   });

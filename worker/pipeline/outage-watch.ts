@@ -2,27 +2,27 @@ import type { Alerts } from '../operations/alerts.ts';
 import { type Outage, resumeRemedy, sentenceOf } from '../operations/outage.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
-/** An endpoint that has been down for so long is told to a person. Real time. */
+/** A person is alerted to an endpoint that has been down for this long. Real time. */
 const longOutageMs = 600_000;
 const outageRemedy = `nothing is lost, work goes on by itself when it answers again; see why it does not. ${resumeRemedy}`;
 const usedUp = ({ until }: { until: Date }) =>
   `the quota of the vendor's account is used up, until ${until.toISOString()} by the vendor's word`;
 const quotaRemedy = `nothing is lost, work goes on by itself; see who else calls the vendor, or raise the quota. ${resumeRemedy}`;
 
-/** What can't go on. */
+/** A stage that can't go on, and why. */
 export interface Stopped {
   stage: string;
   why: string;
   at: Date;
 }
 
-/** What of one source can't go on: stopped stages, what waits for a person, its vendor that does not answer. */
+/** The parts of a source that can't go on: stopped stages, jobs that wait for a person, a vendor that does not answer. */
 export async function stoppedOf({ pauses, holds, vendor }: SourcePipeline): Promise<Stopped[]> {
   const held = (await holds.list()).map(({ stage, only, why, at }) => ({ stage: `${stage}, ${only}`, why, at }));
   return [...(await pauses.list()), ...held, ...(await downOf(vendor))];
 }
 
-/** As pauses read: it does not answer, or may not be called for long. */
+/** The endpoint's outage and used-up quota, in the form of pauses: it does not answer, or closeloop must not call it for long. */
 export async function downOf(endpoint: Outage): Promise<Stopped[]> {
   const [down, quota] = await Promise.all([endpoint.down({ now: true }), endpoint.quota()]);
   return [
@@ -31,7 +31,7 @@ export async function downOf(endpoint: Outage): Promise<Stopped[]> {
   ];
 }
 
-/** Tells a person of endpoints that are away for long, or say that they will be: a short outage is nobody's business. @param endpoints by source */
+/** Alerts a person to long outages, and to outages that the endpoint says will be long. Short outages raise no alert. @param endpoints by source */
 export async function alertOutages(endpoints: Iterable<[string, Outage]>, alerts: Alerts): Promise<void> {
   for (const [source, endpoint] of endpoints) {
     const quota = await endpoint.quota();

@@ -22,8 +22,8 @@ export interface WantedPeople {
 }
 
 /**
- * How a snapshot concerns the people to find. `theirs`: one of them is the record's customer. `mention`: the record has another
- * customer, and contains a contact of theirs (as the agent's, the shop's …); no further people are found through it.
+ * How a snapshot concerns the people to find. `theirs`: one of these people is the record's customer. `mention`: the record has another
+ * customer, and contains a contact of these people (as the agent's, the shop's …); it leads to no further people.
  */
 export type Part = 'theirs' | 'mention' | 'none';
 
@@ -60,16 +60,16 @@ export async function contactsIn(snapshot: unknown, context: Pick<Reading, 'defa
   return [...keys];
 }
 
-/** Lazy, so that `spread` can pause between two contacts. */
+/** Yields the keys one by one, so that `spread` can pause between two contacts. */
 function* keysInAll(texts: readonly string[], context: Pick<Reading, 'defaultCountry'>): Generator<string> {
   for (const text of texts) {
     yield* contactsInText(text, context);
-    // After a text without contacts `spread` can pause, too.
+    // The empty key lets `spread` pause after a text without contacts, too.
     yield '';
   }
 }
 
-/** The snapshot of another customer's record without the texts, numbers and fields that name a contact to forget. */
+/** Takes the texts, numbers and fields that name a contact to forget out of the snapshot of another customer's record. */
 export async function withoutMentions(
   snapshot: object,
   isContact: (key: string) => boolean,
@@ -102,7 +102,7 @@ export async function withoutMentions(
 }
 
 /**
- * The record's customer: the contacts that the rules would ask, whatever their conditions. `leads`: the contacts to mask with the
+ * The record's customer: the contacts that the rules would ask, without regard to their conditions. `leads`: the contacts to mask with the
  * customer; identifiers are left out, as a rule's placeholder for a missing number ("none") would be an identifier of many customers.
  * `keys`: the keys of everything that identifies the customer: the contacts that the connector names, or else the texts beside a
  * contact that the rules would ask.
@@ -134,7 +134,7 @@ export async function customersIn(
   return { leads, keys: [...isAsked, ...keysIn([...beside, personId])] };
 }
 
-/** Undefined where the expression fails for this record: the rule has asked nobody about the record. */
+/** The result of an expression; undefined where it fails for this record, as then the rule can't have asked about the record. */
 async function resultOf(expression: Expression, shape: object): Promise<unknown> {
   try {
     return await expression.evaluate(shape);
@@ -199,7 +199,7 @@ export function subjectOf(
   return usual && { kind: 'contact', key: contactKey(usual), forms, done: false, masked: 0 };
 }
 
-/** All texts and numbers in a value. Collected into one list: a copy at every level of nesting would take quadratic time. */
+/** All texts and numbers in a value. They are collected into one list: a copy at every level of nesting would take quadratic time. */
 function textsIn(value: unknown, names?: 'with names', found: string[] = []): string[] {
   if (typeof value === 'string' || typeof value === 'number') found.push(String(value));
   if (!isObject(value)) return found;

@@ -17,12 +17,12 @@ import { freshMs, isFresh, type Reading, type Vendor } from './vendor.ts';
 
 export type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
-/** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
+/** How long a planning job waits for its turn to ask: a slow service must not stop planning. Real time. */
 const patientMs = 2_000;
-/** How often a planning job tries to ask about a record that has changed meanwhile. */
+/** How many times a planning job tries to ask about a record that has changed meanwhile. */
 const mostTimes = 3;
 
-/** Lets at most so many jobs ask at a time; the other jobs wait in the order in which they came. */
+/** Lets a limited number of jobs ask at a time; the other jobs wait in the order of their arrival. */
 class AskTurns {
   readonly #waiting = new Set<() => void>();
   readonly #patienceMs: number;
@@ -69,12 +69,12 @@ export class Readings {
     setTimeout(forget, freshMs).unref();
   }
 
-  /** Reads as `read` does, but no record that planning has just read for asking. */
+  /** Reads like `read`, and returns the reading of planning where planning has just read the record for asking. */
   reader(read: Vendor['read']): Vendor['read'] {
     return async (recordId, by, since) => this.#take(recordId) ?? (await read(recordId, by, since));
   }
 
-  /** Undefined where there is no reading of the record, or none that is fresh. */
+  /** Takes the reading of a record; undefined where there is no fresh reading. */
   #take(recordId: string): Reading | undefined {
     const reading = this.#all.get(recordId);
     this.#all.delete(recordId);
@@ -82,7 +82,7 @@ export class Readings {
   }
 }
 
-/** Whether a stage is stopped: a job of another stage does that stage's work only while the stage itself would. */
+/** Whether a stage is stopped: a job of another stage does the work of this stage only while this stage is not stopped. */
 export function isStageStopped(
   pauses: Pick<Pauses, 'stands'>,
   stage: 'ask' | 'act',
@@ -91,7 +91,7 @@ export function isStageStopped(
   return shared(async () => (await Promise.all([pauses.stands(stage), queue.isPaused()])).includes(true));
 }
 
-/** A journey whose customer is due, and is asked by this job. */
+/** A journey whose customer is due, and whom this job asks. */
 interface Due {
   journey: Journey;
   decision: AskDecision | undefined;
@@ -99,9 +99,9 @@ interface Due {
 
 /**
  * Plans an event. A customer who is due now is asked in the same job, by the same decision, and the journey is stored with the intent to
- * ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
+ * ask, in one write. If asking fails or has to wait, a job of the asking stage continues.
  * @param isStopped as `isStageStopped`
- * @param readings for the asking stage, where too many are due at once
+ * @param readings for the asking stage, where too many customers are due at once
  * @param asking the most planning jobs that ask at the same time
  */
 export function planAndAsk(
@@ -141,7 +141,7 @@ export function planAndAsk(
 
 /**
  * Asks, and queues an asking job where asking does not end here. After a kill in between the planning job is repeated, and asks again.
- * @returns false where the journey can't be stored, as its record has changed meanwhile: its event is to be planned again
+ * @returns false where the journey can't be stored, as its record has changed meanwhile: then its event has to be planned again
  */
 async function askNow({ journey, decision }: Due, context: PlanAndAskContext): Promise<boolean> {
   const asking = decision ? askBy(decision, journey, context) : askAbout(journey, context);
@@ -150,7 +150,7 @@ async function askNow({ journey, decision }: Due, context: PlanAndAskContext): P
     (error: unknown) => {
       if (isRedisUnavailable(error)) throw error;
       context.log.debug({ source: context.name, why: messageOf(error) }, 'could not be asked at once');
-      // The asking stage decides when it is tried again.
+      // The asking stage decides when to try the journey again.
       return 0;
     },
   );

@@ -5,12 +5,12 @@ import type { Queues } from './queues.ts';
 export interface ActingContext extends Pick<Policy, 'answerRules'>, Pick<Queues, 'queueAct'> {}
 
 /*
- * The write-back and the actions of an answer keep off one another: where tags can only be replaced as a whole, each would put back those of
- * before the other. An action begins only while no write is due, and a write waits for actions that have begun: both look at the journey, whose
+ * The write-back and the actions of an answer never run at the same time: where a vendor replaces all tags of a record at once, each would undo the
+ * tags of the other. An action begins only while no write is due, and a write waits for actions that have begun. Both check the journey, whose
  * changes have an order. A write that succeeds is stored together with the actions that begin then (write-and-act.ts).
  */
 
-/** Whether the answer may be being put on the record just now: it is due, and not there yet. */
+/** Whether a process may be writing the answer on the record now: the write is due, and not done yet. */
 export function isBeingWritten(
   { state, answer }: Pick<Journey, 'state' | 'answer'>,
   settleMs: number,
@@ -19,14 +19,14 @@ export function isBeingWritten(
   return state === 'answered' && answer !== undefined && answer.seenAt.getTime() + settleMs <= now.getTime();
 }
 
-/** Whether an action is under way at the vendor, or was until its process died less than `searchAfterMs` ago. */
+/** Whether an action is under way at the vendor, or its process died during the action less than `searchAfterMs` ago. */
 export function isActedOn({ acting }: Pick<Journey, 'acting'>, searchAfterMs: number, now: Date): boolean {
   return (
     acting?.acts.some(({ state, at }) => state === 'begun' && at.getTime() + searchAfterMs > now.getTime()) ?? false
   );
 }
 
-/** Queues what the answer rules make of a journey's answer, as soon as it has settled for the first of them. */
+/** Queues acting on a journey's answer, for the time when the answer has settled for the first of the answer rules. */
 export async function queueActs(
   { id, answer, acting }: Pick<Journey, 'id' | 'answer' | 'acting'>,
   { answerRules, queueAct }: ActingContext,

@@ -15,7 +15,7 @@ import { GroupCommit } from './group-commit.ts';
 import { Claims, JobQueue } from './job-queue.ts';
 import { ActJob, AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
 
-/** The queues that deliveries are stored in. Their jobs hold personal data, and are sealed. */
+/** The queues that deliveries are stored in. Their jobs hold personal data, so they are sealed. */
 export interface IngestionQueues {
   plan: JobQueue<typeof PlanJob>;
   erase: JobQueue<typeof EraseJob>;
@@ -72,7 +72,7 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
           if (lateWrite) return `late-write ${journeyId}`;
           return noAnswer ? `no-answer ${journeyId}` : journeyId;
         },
-        // A new id each time: BullMQ would not add a job with the id of a job that is about to end.
+        // Every job has a new id: BullMQ would not add a job with the id of a job that is about to end.
         idOf: () => `write-${randomUUID()}`,
         claims: new Claims(redis, writeBack),
         most: mostWrites,
@@ -102,12 +102,12 @@ export interface DueEvent {
   delayMs?: number;
 }
 
-/** Whether the event may share a job with others. One that holds personal data has a job of its own, which an erasure can change. */
+/** Whether the event may share a job with other events. An event with personal data has a job of its own, which an erasure can change. */
 export function mayShareJob(event: SourceEvent): event is RecordEvent {
   return isRecordEvent(event) && event.snapshot === undefined;
 }
 
-/** Queues events: those to plan in one write, erasures in another. */
+/** Queues events: events to plan in one write, erasures in another write. */
 export async function addEvents(
   { plan, erase }: IngestionQueues,
   events: readonly DueEvent[],
@@ -126,22 +126,22 @@ export async function addEvents(
   );
 }
 
-/** Long enough for a journey to be marked as expired. Real time. */
+/** The delay of a "no answer" job: long enough for the sweep to mark the journey as expired. Real time. */
 const noAnswerDelayMs = 1_000;
-/** The most answers that one job writes, or acts on: they fill a batch of most vendors, so that the batch leaves without waiting for another job. */
+/** The most answers that one job writes or acts on: enough to fill a batch of most vendors, so that the batch need not wait for another job. */
 const mostWrites = 100;
-/** The most journeys that one job asks about: a stage runs several such jobs, so that the end of one leaves no gap. */
+/** The most journeys that one job asks about: a stage runs several such jobs, so that there is no gap when a job ends. */
 const mostAsks = 25;
 
-/** A journey that something is due about. */
+/** Data of a job, and the time when it is due. */
 interface Due<Data extends z.ZodType> {
   data: z.input<Data>;
   dueAt: Date;
 }
 
 /**
- * Queues what is due, as one job for all that is due within the same second: ten thousand may be due when a window opens. A job begins once the
- * last of its journeys is due.
+ * Queues due journeys, as one job for all journeys that are due within the same second: ten thousand may be due when a window opens. A job begins
+ * when the last of its journeys is due.
  */
 function dueTogether<Data extends z.ZodType>(jobs: JobQueue<Data>, clock: Clock): GroupCommit<Due<Data>> {
   return new GroupCommit({
@@ -161,7 +161,7 @@ function dueTogether<Data extends z.ZodType>(jobs: JobQueue<Data>, clock: Clock)
   });
 }
 
-/** What the steps queue. Adding a job that is waiting or running does nothing. */
+/** The functions by which steps queue jobs. Adding a job that is waiting or running does nothing. */
 export type Queues = ReturnType<typeof createQueues>;
 
 export function createQueues(
@@ -171,19 +171,19 @@ export function createQueues(
 ) {
   const { plan, ask, erase } = jobs;
   const asks = dueTogether(ask, clock);
-  /** Real time. */
+  /** Queues asking about a journey after a delay. Real time. */
   const queueAskIn = async (journeyId: string, delayMs: number): Promise<void> => {
     await ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs }]);
   };
   return {
-    /** Queues an event that closeloop found itself, like a webhook's. */
+    /** Queues an event that closeloop found itself, like an event of a webhook. */
     queueEvent: async (event: OwnEvent, delayMs = 0): Promise<void> => {
-      // A backfill's event may wait for days: a webhook's event of the same closing must not count as its repetition.
+      // A backfill's event may wait for days: a webhook's event about the same closing must not count as a repetition of the backfill's event.
       const prefix = event.kind === 'closed' && event.via === 'backfill' ? 'backfill-' : '';
       await plan.add([{ id: prefix + jobIdOf(event.key, seal), data: event, ...(delayMs > 0 && { delayMs }) }]);
     },
     /**
-     * Changes the stored events that are waiting to be planned or being planned; undefined leaves an event as it is.
+     * Changes the stored events that wait for planning or are being planned; undefined leaves an event as it is.
      * @returns ids of jobs that can't be read
      */
     changeEvents: async (change: (event: PlanJob) => Promise<PlanJob | undefined> | PlanJob | undefined) =>
@@ -195,7 +195,7 @@ export function createQueues(
     queueAsk: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
       await asks.add({ data: { journeyId: id }, dueAt }),
     queueAskIn,
-    /** Queues a job beside the one that waits for the planned time, which then finds nothing left to do. */
+    /** Queues a job beside the job that waits for the planned time; that job then finds nothing left to do. */
     queueAskAhead: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
       await ask.add([{ id: `ask-ahead-${id}`, data: { journeyId: id }, delayMs: clock.until(dueAt) }]),
     ...afterAnswers(jobs, clock),
@@ -205,7 +205,7 @@ export function createQueues(
   };
 }
 
-/** What the steps queue about an answer, or because none came. */
+/** The functions by which steps queue jobs about an answer, or about a missing answer. */
 function afterAnswers({ writeBack, act }: JobQueues, clock: Clock) {
   const acts = dueTogether(act, clock);
   return {
@@ -213,7 +213,7 @@ function afterAnswers({ writeBack, act }: JobQueues, clock: Clock) {
       // One write at a time for each journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addWanted(journeyIds.map((journeyId) => ({ journeyId })));
     },
-    /** Queues what a version of the answer leads to. @param settledAt when the first of the answer rules is to judge it */
+    /** Queues acting on a version of the answer. @param settledAt when the first of the answer rules has to judge the version */
     queueAct: async (journeyId: string, version: number, settledAt: Date): Promise<void> =>
       await acts.add({ data: { journeyId, version }, dueAt: settledAt }),
     /** Queues a write of "no answer", delayed until the journey has expired. */
@@ -221,7 +221,7 @@ function afterAnswers({ writeBack, act }: JobQueues, clock: Clock) {
       const delayMs = noAnswerDelayMs;
       await writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId, noAnswer: true }, delayMs }]);
     },
-    /** Queues a check of what became of a write of unknown outcome: one check for all such writes of a slot. */
+    /** Queues a check after a write of unknown outcome: one check for all such writes of a slot. */
     queueLateWriteCheck: async (
       journeyId: string,
       { slot, delayMs }: { slot: number; delayMs: number },

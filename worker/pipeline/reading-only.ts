@@ -2,7 +2,7 @@ import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 
-/** For a dry run: the service, at which nothing can be written. A method that is not named here writes. */
+/** The service for a dry run: only the methods that are named here may be called, as they only read. */
 export function readingService(client: FeedbackClient): FeedbackClient {
   return readingOnly(client, [
     'campaigns',
@@ -22,7 +22,7 @@ export function readingService(client: FeedbackClient): FeedbackClient {
   ]);
 }
 
-/** For a dry run: the vendor, at which nothing can be written. What is named reads, or looks at a delivery. */
+/** The vendor for a dry run: only the methods that are named here may be called, as they only read from the vendor, or check a delivery. */
 export function readingVendor(source: Source): Source {
   return readingOnly(source, [
     'handshake',

@@ -7,7 +7,7 @@ import { type Named, namedOf, openSource, type SourceOptions } from './open-sour
 import { type Policy, policyOf } from './policy/source-policy.ts';
 import { type Journeys, storedOf } from './source-store.ts';
 
-/** What a source is looked at with: its data, its vendor, the service and the rules, without queues and jobs. */
+/** The parts of a source that reading commands need: its data, its vendor, the service and the rules, without queues and jobs. */
 export interface ReadingContext
   extends Named,
     Policy,

@@ -34,7 +34,7 @@ export class Rounds {
     clearTimeout(timer);
   }
 
-  /** A round now, unless one is under way or it is stopped. */
+  /** Begins a round now, unless a round is under way or the rounds are stopped. */
   begin(): void {
     if (this.#isStopped) return;
     this.#round ??= this.#work(() => this.#isStopped)

@@ -16,17 +16,17 @@ export interface LoadedRule extends Omit<Rule, 'when' | 'contact' | 'fields'> {
   then: readonly Expression[];
 }
 
-/** A rule as it asks in one of its campaigns: it may have one for each language. */
+/** A rule with one of its campaigns: a rule may have a campaign for each language. */
 export interface CampaignRule extends LoadedRule {
   campaign: number;
 }
 
-/** The rule as it asks in this campaign: itself where it has no other. */
+/** The rule with this campaign; the same object where the rule has no other campaign. */
 export function inCampaign(rule: LoadedRule, campaign: number): CampaignRule {
   return asksIn(rule, campaign) ? rule : { ...rule, campaign };
 }
 
-/** Whether this is the rule's one campaign, in every language. */
+/** Whether this is the rule's only campaign, in every language. */
 function asksIn(rule: LoadedRule, campaign: number): rule is CampaignRule {
   return rule.campaign === campaign;
 }
@@ -44,8 +44,8 @@ export function loadRule(rule: Rule): LoadedRule {
 }
 
 /**
- * The policies that hold for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
- * its groups. `name`: for traces.
+ * The policies that hold for requests in this campaign beside the rule's own settings and the general policy: the campaign's policy, then the
+ * policies of its groups. `name`: for traces.
  */
 export function policiesOf(campaign: number, policy: Pick<Policy, 'campaigns' | 'groups'>) {
   const own = policy.campaigns?.[campaign];
@@ -60,14 +60,14 @@ export function policiesOf(campaign: number, policy: Pick<Policy, 'campaigns' | 
 export interface Never {
   /** Conditions over the record, in JSONata. */
   expressions: readonly { when: Expression; why: string }[];
-  /** Ready-made conditions over the record: why nobody is asked, if so. */
+  /** Ready-made conditions over the record, each with the reason for not asking. */
   ofRecord: readonly OfRecord[];
   /** Conditions over every contact that the chosen rule finds in the record. */
   ofPerson: readonly OfPerson[];
 }
 
 interface OfRecord {
-  /** The condition as it stands in the configuration: `tags: vip, press`. */
+  /** The condition as the configuration writes it: `tags: vip, press`. */
   what: string;
   reads: readonly Expression[];
   reasonFor: (values: readonly unknown[], closedAt: Date) => string | undefined;
@@ -88,7 +88,7 @@ export const needOf = {
   campaign: (id: number) => `campaign ${id}`,
 };
 
-/** The part that all asking depends on: the service client's name of the create call's form. */
+/** The part that all asking depends on: the name that the service's client gives to the form of the create call. */
 export const createNeed = 'operation create';
 
 /** The parts that asking by a rule depends on, the create call included. */
@@ -97,8 +97,8 @@ export function askNeedsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): strin
 }
 
 /**
- * The caps under which a request of this rule takes a place: a test takes no place from customers, and in an external campaign nobody is asked.
- * @param source the name that its data is stored under: a rename begins no new count
+ * The caps under which a request of this rule takes a slot: a test takes no slot from customers, and in an external campaign the service asks nobody.
+ * @param source the name that the source's data is stored under, so that a rename begins no new count
  */
 export function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: Policy): CapScope[] {
   const { name, cap, campaign, test } = rule;

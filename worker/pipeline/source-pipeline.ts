@@ -24,14 +24,14 @@ import { storedOf } from './source-store.ts';
 import { createStages, type Stages } from './stages.ts';
 import { openVendor } from './vendor.ts';
 
-/** Real time. */
+/** How long the period of a dry run is cached. Real time. */
 const spanKeepMs = 60_000;
 
-/** One source of a process: what its steps take between them. */
+/** One source of a process: everything that its steps need. */
 export type SourceContext = {
   /**
-   * Every source that Redis knows: the configured sources, this one included, and absent ones (absent-sources.ts), which are not configured
-   * in this process: their data can be read and changed, their vendor can't be reached.
+   * Every source that Redis knows: the configured sources, this source included, and absent sources (absent-sources.ts), which are not
+   * configured in this process: their data can be read and changed, but their vendor can't be reached.
    */
   sources(): Promise<SourceContext[]>;
 } & StepsContext &
@@ -47,7 +47,7 @@ export interface SourcePipeline {
   holds: Holds;
   /** Whether the source's vendor answers. */
   vendor: Outage;
-  /** Polls the vendor for what its webhooks missed, if a poll is due. */
+  /** Polls the vendor for closings that its webhooks missed, if a poll is due. */
   poll(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ interface SharedParts extends Service, Pick<SourceContext, 'sources'> {
   /** Whether the Feedback service answers. */
   service: Outage;
   alerts: Alerts;
-  /** Passes on what happens to journeys. */
+  /** Sends the events of journeys to receivers. */
   sending: Pick<Sending, 'wake'>;
 }
 
@@ -91,7 +91,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     ports,
   };
   const stages = createStages(jobs, { context, pauses, vendor, service, engine: options });
-  // While the vendor is away a poll calls only where it is time to find out whether it is back.
+  // While the vendor does not answer, a poll begins only when it is time to probe the vendor.
   const isHeldUp = async () =>
     (await pauses.isPausedByPerson('plan')) || ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
   const { every: everyMs, headStart: headStartMs } = options.config.poll;
@@ -102,7 +102,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
 function journeysOf({ name, storedAs, account }: Named, { options, sources, sending }: SharedParts) {
   const { redis, clock, log, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
-  // It is stored, and the next sweep has it sent.
+  // The event is stored already, and the next sweep has it sent.
   const onOutgoing = async (target: string, source: string, recordId: string) =>
     await sending
       .wake(target, source, recordId)
@@ -113,7 +113,7 @@ function journeysOf({ name, storedAs, account }: Named, { options, sources, send
       { ...options, now: clock.now, onStep, onOutgoing, traceContext: () => tracing?.current() },
     ),
     replicated: () => replicated(tagOf(storedAs)),
-    // It ends before the process begins, or just after.
+    // The period of the dry run ends before this process begins, or just after.
     ranDry: isDryRun(name)
       ? async () => undefined
       : cached(
@@ -128,7 +128,7 @@ function journeysOf({ name, storedAs, account }: Named, { options, sources, send
   };
 }
 
-/** What waits for a person: stopped stages, and held campaigns, rules and operations. */
+/** The parts that wait for a person: stopped stages, and held campaigns, rules and operations. */
 function stopsOf(
   { name, storedAs }: Named,
   alert: AlertOfSource,
@@ -169,7 +169,7 @@ async function reportMissed(
   options.log.warn({ journey: ref, at }, 'a closing that no webhook had reported');
 }
 
-/** An erasure goes on: what can be done without the vendor is. */
+/** Stops all stages but the erasures: an erasure does everything that needs no vendor. */
 async function stopAccess(why: string, { plan, ask, writeBack, act }: JobQueues, pauses: Pauses): Promise<void> {
   for (const { queue } of [plan, ask, writeBack, act]) {
     await pauses.set(queue.name, why);

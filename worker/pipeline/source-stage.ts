@@ -16,12 +16,12 @@ import type { PlanAndAskContext } from './plan-and-ask.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import type { WriteBackContext } from './write-back/write-back.ts';
 
-/** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
+/** The default for how many jobs of a stage run at once: ten full vendor batches, so that a thousand records that arrive together stay together. */
 const mostAtOnce = 1_000;
-/** How soon a job whose expression was stopped is tried again. Real time. */
+/** The wait before a job whose expression was stopped is tried again. Real time. */
 const asideMs = 600_000;
 
-/** The parts of a source that its steps need between them. */
+/** The parts of a source that all its steps together need. */
 export type StepsContext = PlanAndAskContext & WriteBackContext & ActContext & EraseContext;
 
 export interface StagesOptions {
@@ -78,7 +78,7 @@ export function createStage<Data extends z.ZodType>(
   });
 }
 
-/** A context that calls `arrived` with each call of the vendor, once the call is part of a batch. */
+/** A context that calls `arrived` for each call to the vendor, once the call is part of a batch. */
 function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContext {
   const telling =
     <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
@@ -90,7 +90,7 @@ function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContex
   return { ...context, read: telling(context.read), write: telling(context.write) };
 }
 
-/** The journey that a job names. Without a schema, as most jobs name none, and zod takes long to say so. */
+/** The journey that a job names. Read without a schema: most jobs name no journey, and zod is slow to report that. */
 function journeyIdOf(job: unknown): string | undefined {
   if (typeof job !== 'object' || job === null || !('journeyId' in job)) return undefined;
   return typeof job.journeyId === 'string' ? job.journeyId : undefined;
@@ -123,7 +123,7 @@ async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }
     const why = error.message;
     log.error({ source: name, why }, 'an expression was stopped: what needs it waits');
     await alert('to-do', why, 'mend the expression and restart; what needs it waits, and goes on within ten minutes');
-    // With jitter, as each of these jobs may use its time up again.
+    // The wait has jitter, as each of these jobs may use up its CPU time again.
     return { do: 'wait', delayMs: asideMs * (0.5 + ports.random()) };
   }
 }

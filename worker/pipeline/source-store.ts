@@ -19,11 +19,11 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' |
   config: Config;
   redis: RedisClient;
   seal: Seal;
-  /** Left out: the next sweep of a worker sends what is stored for others. */
+  /** Called when an outgoing event was stored. Left out: the next sweep of a worker sends the event. */
   onOutgoing?: (target: string, source: string, recordId: string) => Promise<void>;
 };
 
-/** The stores of a source's journeys, and of the people they are about. */
+/** The stores of a source's journeys, and of the people whom the journeys are about. */
 export type Journeys = ReturnType<typeof storedOf>;
 
 /** The source's data in Redis. */

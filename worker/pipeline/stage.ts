@@ -18,11 +18,11 @@ import { workTogether } from './work-together.ts';
 
 export interface StageOptions<Data extends z.ZodType> {
   jobs: JobQueue<Data>;
-  /** For the log. */
+  /** The name of the source, for the log. */
   source: string;
-  /** The most pieces of data that are processed at once. */
+  /** The most pieces of data that the stage processes at once. */
   concurrency: number;
-  /** The same while the process is busy. Left out: as many. */
+  /** The limit while the process is busy. Left out: `concurrency`. */
   busyConcurrency?: number;
   process: (data: z.output<Data>) => Promise<JobResult>;
   /** Called when the job is given up, with the reason: settles the job's journey. */
@@ -31,11 +31,11 @@ export interface StageOptions<Data extends z.ZodType> {
   keepGivenUp?: { isKept: (data: z.output<Data>) => boolean; forMs: number };
   /** The endpoints that the jobs call: while one is down a single job probes it. */
   endpoints?: readonly Outage[];
-  /** Holds the jobs that need a campaign, rule or operation which a person has to fix. Left out: the whole stage stops instead. */
+  /** Holds the jobs that need a campaign, rule or operation that a person has to mend. Left out: the whole stage stops instead. */
   holds?: Holds;
-  /** A job that has failed for so long is given up. Real time. Default a week. */
+  /** A job that has failed for this long is given up. Real time. Default a week. */
   retryForMs?: number;
-  /** A job has succeeded. */
+  /** Called when a job has succeeded. */
   onDone?: () => Promise<void>;
   /** Called when a job begins again after its process died: the outcome of its calls is unknown. */
   onInterrupted?: (data: z.output<Data>) => Promise<void>;
@@ -50,27 +50,27 @@ export interface StageOptions<Data extends z.ZodType> {
   log: Log;
 }
 
-/** A job that only another version can read is tried so often. Real time. */
+/** The wait between two tries of a job that only another version can read. Real time. */
 const asideMs = 600_000;
 
 const foreignRemedy =
   'run one version everywhere; the job is kept, and continues within ten minutes once a version that can read it runs';
 
-/** A held job checks so often whether it is still held, with jitter. A hold that ends resumes its jobs at once. Real time. */
+/** The time after which a held job checks whether it is still held, with jitter. A hold that ends resumes its jobs at once. Real time. */
 const heldMs = 600_000;
 
 /**
- * A killed worker's jobs are taken up again once their locks expire. BullMQ counts that for each job, and would fail a job after
- * `maxStalledCount` without `giveUp`, which leaves its journey unsettled: the stage gives the job up first.
+ * BullMQ runs a killed worker's jobs again once their locks expire. BullMQ counts these stalls for each job, and would fail a job after
+ * `maxStalledCount` stalls without calling `giveUp`, which would leave the journey unsettled: so the stage gives the job up before that.
  */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
 /** A crash interrupts all jobs of the process. A job that two crashes in a row have interrupted is suspected of causing them. */
 const suspectedAfter = 2;
-/** A suspect is given up after so many crashes: at the last ones its process ran no other suspect. */
+/** A suspect is given up after this many crashes: during the last crashes its process ran no other suspect. */
 const givenUpAfter = 4;
 /** A process runs one suspect at a time, over all stages, so that its next crash counts against no innocent suspect. */
 const suspects = pLimit(1);
-/** BullMQ fetches as many jobs as a worker may run before the first begins. After this wait the other suspects are back in the queue. Real time. */
+/** BullMQ fetches all jobs that a worker may run before the first job begins. After this wait the other suspects are back in the queue. Real time. */
 const othersGoBackMs = 500;
 const isSuspect = (job: Job, all: readonly unknown[]): boolean => all.length === 1 && stallsOf(job) >= suspectedAfter;
 
@@ -111,7 +111,7 @@ export class Stage<Data extends z.ZodType> {
     return await this.#options.process(this.jobs.read(data));
   }
 
-  /** @param busy how much of the last moments the process has worked, from 0 to 1 */
+  /** @param busy the share of the last moments in which the process was working, from 0 to 1 */
   adapt(busy: number): void {
     this.#limiter.adapt(busy);
   }
@@ -151,7 +151,7 @@ export class Stage<Data extends z.ZodType> {
     waiting.abort();
   }
 
-  /** As `stop`, and closes the queue. */
+  /** Stops the stage as `stop` does, and closes the queue. */
   async close(graceMs: number): Promise<void> {
     this.#gate.close();
     await this.stop(graceMs);
@@ -206,7 +206,7 @@ export class Stage<Data extends z.ZodType> {
       const isInterrupted = stallsOf(job) > 0;
       if (isInterrupted) for (const data of mine) await this.#options.onInterrupted?.(data);
       if (all.length === 1) for (const data of mine) await this.#work(job, token, data);
-      // One of them may have ended the process: jobs of their own tell which.
+      // One piece of data may have ended the process: with a job for each piece closeloop finds out which.
       else if (isInterrupted) await this.jobs.addSingly(mine, { from: job.id });
       else await this.#workTogether(job, token, { all: mine, isProbe: admission.hasWaited });
       await this.jobs.end(mine, job.id ?? '');
@@ -279,7 +279,7 @@ export class Stage<Data extends z.ZodType> {
     }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
-      // That an endpoint is down is logged once, not for each job.
+      // The outage of an endpoint is logged once, not for each job.
       const isReported = (await this.#gate.down()) !== undefined;
       log[isReported ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
       this.#ended('retried');
@@ -308,7 +308,7 @@ export class Stage<Data extends z.ZodType> {
       if (!(await holds.stands(this.#name, only))) await job.promote();
       throw new DelayedError();
     }
-    // In this order: nobody would resume a queue that is paused without a record of it.
+    // The pause is recorded first: without a record no process would resume the queue.
     await this.#options.onConfigError(why);
     await this.jobs.queue.pause();
     return await putBack(job, token);
@@ -333,12 +333,12 @@ async function putBack(job: Job, token: string | undefined): Promise<never> {
   throw new WaitingError();
 }
 
-/** A worker that was frozen has lost its jobs to others, which decide what becomes of the jobs. */
+/** Whether this worker still has the job. A worker that was frozen has lost its jobs to other workers, which now decide about the jobs. */
 async function isOurs(job: Job, token: string | undefined): Promise<boolean> {
   return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
 }
 
-/** How often Redis is probed while it accepts no writes. Jobs spend no attempt on that. Real time. */
+/** The time between two probes of Redis while Redis accepts no writes. Jobs spend no attempt on this. Real time. */
 export const tryRedisEveryMs = 1_000;
 
 interface Pausable {

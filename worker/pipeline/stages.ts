@@ -12,12 +12,12 @@ import { writeAndAct } from './write-and-act.ts';
 import { expectLateWrite } from './write-back/latest-answer.ts';
 import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
-/** While the process is busy: two batches and a half, so that planning reads some while it asks about others. */
+/** How many planning jobs run while the process is busy: two and a half batches, so that planning reads records while it asks about others. */
 const busyAtOnce = 250;
 
 /**
- * How many journeys ask at once in a process that may make so many calls to the service: in the jobs that plan them, and in the asking
- * stage. More would only wait in this process, while others could ask about them. The stage has no fewer than a vendor's batch in hand.
+ * How many journeys ask at once in a process that may make `callsAtOnce` calls to the service: in the jobs that plan them, and in the asking
+ * stage. More journeys would only wait in this process, while other processes could ask about them. The stage runs at least a vendor's batch.
  */
 export function askingAtOnce(callsAtOnce: number): { planned: number; stage: number } {
   const planned = Math.ceil(2.5 * callsAtOnce);
@@ -34,8 +34,8 @@ export interface Stages {
 }
 
 /**
- * The stages whose jobs are run. A dry run has nothing to write back, and masks nobody: an erasure that was delivered to it waits for
- * a process in earnest (sweeping.ts).
+ * The stages whose jobs this process runs. A dry run has nothing to write back, and masks no contact: an erasure that was delivered to a dry
+ * run waits for a process in earnest (sweeping.ts).
  */
 export function worked(stages: Stages, { dryRun }: { dryRun: boolean }): Stages[keyof Stages][] {
   return dryRun ? [stages.plan, stages.ask] : Object.values(stages);
@@ -46,7 +46,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const both = [vendor, service];
   const atOnce = askingAtOnce(engine.config.feedback.callsAtOnce);
   const readings = new Readings();
-  // A job of another stage asks, or acts, only while the stage itself would.
+  // A job of another stage asks, or acts, only while the asking or acting stage itself is not stopped.
   const isStopped = (stage: 'ask' | 'act') => isStageStopped(options.pauses, stage, jobs[stage]);
   const planning: Step<typeof PlanJob> = {
     process: planAndAsk(isStopped('ask'), readings, { asking: atOnce.planned }),
@@ -79,7 +79,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   };
 }
 
-/** In the trace of the delivery that began the journey: what brought the answer in is another's. */
+/** Puts the write into the trace of the delivery that began the journey, and not into the trace of collecting. */
 function inItsTrace(write: ReturnType<typeof writeAndAct>, tracing: Tracing | undefined): typeof write {
   if (tracing === undefined) return write;
   return async (job, context) => {
@@ -99,7 +99,7 @@ const ofEvents: Record<PlanJob['kind'], string> = {
   revoked: 'give the access back and start again; there is nothing to replay',
 };
 
-/** The work that is left for a person about a job of each stage that was given up, once the cause is mended. */
+/** The command for a person about a job of each stage that was given up, once the cause is mended. */
 export const remedies = {
   plan: ({ kind }: PlanJob) => ofEvents[kind],
   ask: () => `${replay}, for parked ones "closeloop journeys resolve"`,

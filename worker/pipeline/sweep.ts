@@ -26,25 +26,25 @@ interface SweepSettings {
   expireAfterMs: number;
   /** Settled journeys are removed, with the personal data in them, this long after their last change. */
   retentionMs: number;
-  /** No process has this source in its configuration: nobody will take up what is outstanding, so its time ends alike. */
+  /** No process has this source in its configuration: no worker will finish its open journeys, so these are removed after the same time. */
   isGone?: boolean;
   /** Default 500. */
   pageSize?: number;
 }
 
-/** A job that should have run this long ago (of real time) is added again: it was lost, or it is running, and then nothing happens. */
+/** A job that should have run this long ago is added again: the job was lost. Adding a job that still runs changes nothing. Real time. */
 const overdueMs = 60_000;
-/** A closing that is being planned all this time has lost its job, or waits with others for its stage to go on. */
+/** A closing that is still not planned after this time has lost its job, or waits until its stage goes on. */
 const unplannedMs = 600_000;
-/** So many journeys of a state are looked at together; what is not done with them then stays, and the next sweep goes on behind them. */
+/** The sweep handles this many journeys of a state together. Journeys that it can't handle stay, and the next sweep goes on after them. */
 const pageSize = 500;
-/** For one purpose. Real time. */
+/** The most time that a sweep spends on one state and purpose. Real time. */
 const longestMs = 2_000;
 
-/** Where the sweep of a source has come to, by state and purpose. */
+/** How far the sweep of a source has got, by state and purpose. */
 export type SweepPlaces = Map<string, AsyncGenerator<string[]>>;
 
-/** What nothing else would notice: silence that has become an answer, lost jobs, and data whose time is up. */
+/** Handles what no event reports: customers who did not answer in time, lost jobs, and data whose retention has ended. */
 export async function sweep(
   context: SweepContext,
   settings: SweepSettings,
@@ -67,7 +67,7 @@ export async function sweep(
 
 type Due = ReturnType<typeof dueJourneys>;
 
-/** Works on the next page of journeys that have been in a state for so long. */
+/** Works on the next page of journeys that have been in a state for at least `ms`. */
 function dueJourneys(context: SweepContext, settings: SweepSettings, places: SweepPlaces) {
   const { store, clock } = context;
   const size = settings.pageSize ?? pageSize;
@@ -88,7 +88,7 @@ async function workOn(
     try {
       await work(id);
     } catch (error) {
-      // One that can't be read (another version wrote it) must not keep the others from being looked at.
+      // A journey that can't be read, because another version wrote it, must not stop the sweep of the other journeys.
       if (isRedisUnavailable(error)) throw error;
       const why = error instanceof Error ? error.name : 'unknown';
       log.warn({ journey: refOf(name, id), why }, 'the sweep could not look at a journey');
@@ -96,7 +96,7 @@ async function workOn(
   }
 }
 
-/** All that is due, page by page; what is left after a while is the next sweep's, as other sources wait for this one. */
+/** Handles due journeys page by page for a limited time. The next sweep handles the rest, as other sources wait for this sweep. */
 async function untilNone(step: () => Promise<{ isLast: boolean }>): Promise<void> {
   const end = performance.now() + longestMs;
   while (!(await step()).isLast && performance.now() < end);
@@ -104,7 +104,7 @@ async function untilNone(step: () => Promise<{ isLast: boolean }>): Promise<void
 
 async function expire(id: string, context: SweepContext): Promise<void> {
   const { store, clock, log } = context;
-  // Queued first: a process killed in between leaves a journey that is still asked, and the next sweep does both.
+  // The job is queued first: after a kill in between the journey is still `asked`, and the next sweep does both steps.
   if (context.source.writesNoAnswer) await context.queueNoAnswer(id);
   const at = clock.now();
   const silent = ifStill('asked', { to: 'expired', at, trace: ['expired: no answer came'], when: ({ test }) => !test });
@@ -129,7 +129,7 @@ async function addLostJobs(context: SweepContext, due: Due): Promise<void> {
       const journey = await store.get(id);
       if (!journey) return;
       const dueAt = journey.dueAt ?? clock.now();
-      // The job of the planned time may still wait for that.
+      // The job for the planned time may still be waiting in the queue.
       await (journey.hurried ? context.queueAskAhead(journey, dueAt) : context.queueAsk(journey, dueAt));
     });
   }
@@ -143,7 +143,7 @@ async function addLostJobs(context: SweepContext, due: Due): Promise<void> {
 async function planAgain(journey: Journey, context: SweepContext): Promise<void> {
   const { id, recordId, closing, closedAt, receivedAt } = journey;
   if (closing.startsWith('event:')) {
-    // It was made to say that its event failed, and the process ended before it did.
+    // The journey was created to record that its event failed, and the process ended before it stored the failure.
     const why = 'its record could not be read';
     await context.store.update(id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
     return;
@@ -159,7 +159,7 @@ async function planAgain(journey: Journey, context: SweepContext): Promise<void>
   });
 }
 
-/** Tells once of each follow-up that nobody has done in time. */
+/** Alerts a person once to each overdue follow-up. */
 async function alertOverdue(context: SweepContext, { pageSize: size = pageSize }: SweepSettings, places: SweepPlaces) {
   const { name, store, followUps, clock, alert } = context;
   const page = await nextPage(places, 'overdue', async function* () {
@@ -172,7 +172,7 @@ async function alertOverdue(context: SweepContext, { pageSize: size = pageSize }
     const place = placeOf(journey);
     if (place === 'nowhere' || (place !== 'awaited' && place.list === 'done')) return await followUps.relist(id, store);
     if (!isToTell(journey, clock.now())) return;
-    // Told first: a process killed in between tells again, which the alert counts as the same.
+    // The alert is raised first: after a kill in between it is raised again, and equal alerts count as one.
     await alert('to-do', 'a follow-up is overdue', remedy, [refOf(name, id)]);
     await store.update(id, (now) =>
       now.followUp && isToTell(now, clock.now())
@@ -189,7 +189,7 @@ async function alertOverdue(context: SweepContext, { pageSize: size = pageSize }
 const isToTell = (journey: Journey | undefined, now: Date): boolean =>
   journey?.followUp !== undefined && isOverdue(journey.followUp, now) && journey.followUp.alertedAt === undefined;
 
-/** Behind the last one; from the beginning again after the last of all. */
+/** The page after the last page that was handled; after the last page the first page again. */
 async function nextPage(
   places: SweepPlaces,
   place: string,

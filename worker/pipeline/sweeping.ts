@@ -13,7 +13,7 @@ import type { Sending } from './sending.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
 
-/** A process has the source again, and goes on with what this one can't end in that time. Real time. */
+/** How long this process still works on erasures of a source that another process has again; that process does the rest. Real time. */
 const stopMs = 1_000;
 
 interface SweepingOptions {
@@ -25,17 +25,17 @@ interface SweepingOptions {
   /** Whether the Feedback service answers. */
   service: Outage;
   absent: AbsentSources;
-  /** Done first. */
+  /** Called at the beginning of each round. */
   noteSources: () => Promise<void>;
 }
 
 type Step = ReturnType<typeof stepsOf>;
 
-/** From time to time: what nothing else would notice, in every source that Redis knows. */
+/** Sweeps every source that Redis knows, from time to time. */
 export class Sweeping {
   readonly #options: SweepingOptions;
   readonly #rounds: Rounds;
-  /** Beside the sweep: a receiver that takes its time holds up nothing. */
+  /** Alerts are sent beside the sweep, so that a slow receiver holds up nothing else. */
   readonly #alerting: Rounds;
   readonly #places = new Map<string, SweepPlaces>();
 
@@ -83,7 +83,7 @@ export class Sweeping {
     const { context, pauses, holds, jobs } = pipeline;
     const { name } = context;
     const queues = Object.values(jobs).map(({ queue }) => queue);
-    // First: a large sweep takes long, and what was mended is to go on within a minute.
+    // Probes come first: a large sweep takes long, and a stage whose cause was mended should go on within a minute.
     await step(name, 'probe', () => pauses.probe(queues));
     await step(name, 'holds', () => holds.probe());
     await step(name, 'sweep', () => sweep(context, this.#settings(), this.#placesOf(name)));
@@ -103,7 +103,7 @@ export class Sweeping {
     }
   }
 
-  /** Nobody else runs its jobs, and whoever asked for an erasure was told that it is taken: here, like any other stage's. */
+  /** Erases for a source that no process has: no other process runs its erasures, and the sender of each erasure was told that it is accepted. */
   async #eraseForGone({ pauses, stages: { erase } }: SourcePipeline): Promise<void> {
     erase.start();
     await pauses.probe([erase.jobs.queue]);
@@ -121,7 +121,7 @@ export class Sweeping {
   }
 }
 
-/** What became of each source's closings in these days, and what waits for a person now. */
+/** Counts for each source how its closings of these days ended, and what waits for a person now. */
 export async function figuresOf(
   pipelines: ReadonlyMap<string, SourcePipeline>,
   week: { from: Date; until: Date },

@@ -17,7 +17,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { openSource } from './open-source.ts';
 import type { JobQueues } from './queues.ts';
 
-/** A record as it was read: closed, open, or gone, with the reason why nobody is asked. */
+/** The state of a record that was read: closed, open, or gone with the reason. */
 export type RecordStatus =
   | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
   | { is: 'open'; readAgainAt?: Date; record: PresentedRecord }
@@ -54,7 +54,7 @@ export interface Vendor {
 const defaultBatchWindowMs = 500;
 /** Time is counted in beats of the event loop, so that a suspended process counts as one beat, not as a hundred. */
 const beatMs = 10;
-/** The beats in a row without a new key, and without a job that may bring one. */
+/** A batch leaves after this many beats in a row without a new key, and without a job that may bring a key. */
 const idleBeats = 2;
 /** A batch leaves at the latest this many windows after its first key. */
 const longestWindows = 8;
@@ -62,7 +62,7 @@ const longestWindows = 8;
 interface Filling {
   dispatch: () => void;
   keys: number;
-  /** Beats since its first key, and since the last one came, or could be seen coming. */
+  /** Beats since the batch's first key, and beats in a row in which no key came and no job was about to bring a key. */
   beats: number;
   idle: number;
   timer: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ interface Wanted {
   since: Date | undefined;
 }
 
-/** The earliest of these; undefined where one of them is not known. */
+/** The earliest of these instants; undefined where one of them is not known. */
 function earliest(instants: readonly (Date | undefined)[]): Date | undefined {
   const ms = Math.min(...instants.map((one) => one?.getTime() ?? Number.NaN));
   return Number.isNaN(ms) ? undefined : new Date(ms);
@@ -179,13 +179,13 @@ interface BatcherOptions<Key, Value> {
   windowMs: number;
   keyOf: (key: Key) => string;
   run: (keys: readonly Key[]) => Promise<readonly Value[]>;
-  /** Whether further keys may come: of jobs that have not begun, or not come to their call yet. Called at every beat. Left out, or rejected: no. */
+  /** Whether more keys may come from jobs that have not begun, or not made their call yet. Called at every beat. Left out, or rejected: no. */
   mayGrow?: () => Promise<boolean>;
 }
 
 const noResult = (key: string): Error => new Error(`the connector gave no result for ${key}`);
 
-/** As `createBatcher`, and each job is told of the calls of its batch that were made for its record, as if it had made them alone. */
+/** As `createBatcher`, but each job also notes the calls of its batch that were made for its record, as if it had made them alone. */
 export function createNotingBatcher<Key, Value>({
   run,
   recordOf,

@@ -24,10 +24,10 @@ export interface WithdrawContext extends Pick<Journeys, 'store' | 'contacts' | '
 }
 
 /**
- * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
- * has not sent yet is cancelled there; otherwise the trace says that it came too late.
- * @param options `isOut`: the record is out of question, but might come back as it was
- * @returns `asking`: the service may be at work on its request; come again when that is known
+ * Ends a journey whose record should no longer be asked about. A journey that has not asked is cancelled. A request that the service
+ * has not sent yet is cancelled at the service. Otherwise the trace says that the withdrawal came too late.
+ * @param options `isOut`: closeloop can't ask about the record now, but the record might come back with the same closing
+ * @returns `asking`: the service may be processing the request; call again when its outcome is known
  */
 export async function withdraw(
   journey: Journey,
@@ -38,7 +38,7 @@ export async function withdraw(
   const { store, log } = context;
   let reason = why;
   if (journey.state === 'asked' && journey.requestId !== undefined) {
-    // Noted first: the record may be closed again after the service cancelled the request and before that is saved.
+    // The intent is stored first: the record may be closed again after the service has cancelled the request and before closeloop saves that.
     await store.update(journey.id, (now) =>
       now.state === 'asked' && now.requestId === journey.requestId && now.withdrawing === undefined
         ? { journey: { ...now, withdrawing: why }, trace: [] }
@@ -54,8 +54,8 @@ export async function withdraw(
       return 'ended';
     }
     reason = `${why}; the request had not been sent yet and was cancelled at the service`;
-    // The customer was not asked after all: no throttle or cap must count the request. Before the journey says so, as after a kill in
-    // between all of this is repeated.
+    // The customer was not asked after all: no throttle or cap must count the request. This is done before the journey is cancelled, as
+    // after a kill in between all steps are repeated.
     const asked = askedContactOf(journey);
     if (asked) await context.contacts.noteWithdrawn(asked, markOf(journey));
     await context.caps.giveBack(markOf(journey));
@@ -87,9 +87,9 @@ export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 
 }
 
 /**
- * Queues the record to be planned if it is closed again by now. Its journey has just ended because the record was gone; an event that the
- * record is back may have come before that, and have changed nothing.
- * @param key of the event
+ * Queues the record to be planned if it is closed again by now. Its journey has just ended because the record was gone. An event that says that
+ * the record is back may have come before that end, and so have changed nothing.
+ * @param key the key of the event
  */
 export async function queueIfBack(
   recordId: string,
@@ -102,7 +102,7 @@ export async function queueIfBack(
   await queueEvent({ kind: 'closed', recordId, at: status.closedAt, key, what, receivedAt: new Date() });
 }
 
-/** As `withdraw`; a permanent refusal by the service is logged, and not thrown. */
+/** Withdraws a journey as `withdraw` does, but logs a permanent refusal by the service instead of throwing it. */
 export async function tryToWithdraw(
   journey: Journey,
   why: string,
@@ -111,7 +111,7 @@ export async function tryToWithdraw(
   try {
     return await withdraw(journey, why, context);
   } catch (error) {
-    // A person has to mend the form of the call; other work must not wait for that.
+    // A person has to mend the form of the call; other work must not wait until then.
     if (adviceOf(error).kind !== 'permanent' && !isFormFault(error)) throw error;
     const fields = { journey: refOf(context.name, journey.id), why: messageOf(error) };
     context.log.warn(fields, 'its request could not be cancelled');
@@ -119,7 +119,7 @@ export async function tryToWithdraw(
   }
 }
 
-/** Withdraws each journey. @returns `asking` when any withdrawal does */
+/** Withdraws each journey. @returns `asking` when any withdrawal returns `asking` */
 export async function withdrawAll(
   journeys: readonly Journey[],
   why: string,
@@ -181,7 +181,7 @@ export async function queueRemaining(
 
 /** Whether the refusal is about this request; 403: the campaign is no longer active. */
 const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
-/** The service client's name of the cancel call's form. */
+/** The name that the service's client gives to the form of the cancel call. */
 const cancelNeed = 'operation cancel';
 
 function isFormFault(error: unknown): boolean {
@@ -199,7 +199,7 @@ async function cancelRequest(requestId: string, { feedback, holds }: WithdrawCon
   } catch (error) {
     if (!(error instanceof FeedbackError && refusals.includes(error.status)) || isFormFault(error)) throw error;
   }
-  // Refused: the request was sent, or an earlier attempt cancelled it and the answer was lost.
+  // The service refused: the request was sent already, or an earlier attempt has cancelled it and the response was lost.
   try {
     const { status } = await feedback.request(requestId);
     if (status === null) return 'its status is not shown';

@@ -20,7 +20,7 @@ interface WorkTogetherOptions<Data extends z.ZodType> {
   log: Log;
 }
 
-/** When data is tried in a job of its own whose first attempt has failed. A job at once finds out what has to stop. */
+/** The wait before failed data is tried in a job of its own: none after an error that no retry mends, so that its stage stops or gives the job up. */
 export function afterFailure(
   error: unknown,
   { random }: Pick<Ports, 'random'>,
@@ -31,7 +31,7 @@ export function afterFailure(
 
 /**
  * Processes all data of one job at the same time. Data whose processing fails or has to wait gets a job of its own at once, which is
- * retried, held and given up like any other job. Repeating the whole job after a kill is harmless: finished data is found finished, and
+ * retried, held and given up like any other job. Repeating the whole job after a kill is harmless: finished data is recognised, and
  * an existing job is not added again.
  * @returns whether any data was processed to the end
  * @throws the error of an unavailable Redis, after all data has been processed: then the whole job is repeated

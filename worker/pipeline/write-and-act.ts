@@ -8,14 +8,14 @@ import { type WriteBackContext, writeBack } from './write-back/write-back.ts';
 export type WriteAndActContext = WriteBackContext & ActContext;
 
 /**
- * Writes an answer back, and does in the same job what the answer leads to, as far as it has settled: the written answer is stored together with
- * the actions that begin. Whatever fails or has to wait is left to a job of the acting stage.
+ * Writes an answer back, and in the same job does the actions for which the answer has settled: the written answer is stored together with
+ * the actions that begin. Actions that fail or have to wait are left to a job of the acting stage.
  * @param isStopped whether the acting stage is stopped
  */
 export function writeAndAct(isStopped: () => Promise<boolean>) {
   return async (job: WriteBackJob, context: WriteAndActContext): Promise<JobResult> => {
     const { store, clock, ports, log, name } = context;
-    /** What acting has left to the acting stage, if it was begun here. */
+    /** The wait of the actions that are left to the acting stage, if acting began in this job. */
     let left: { inMs: number | undefined } | undefined;
     const saveAndAct: NonNullable<WriteBackContext['saveAndAct']> = async (journey, written) => {
       if (await isStopped()) return await store.update(journey, written);

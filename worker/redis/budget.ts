@@ -10,17 +10,17 @@ import { runScript } from './script.ts';
 export interface BudgetSettings {
   /** The vendor account: all sources and processes with this name share the budget. */
   account: string;
-  /** For a longer wait the call fails, and the job waits in the queue. */
+  /** The longest wait for a call. If the wait would be longer, the call fails, and the job waits in the queue. */
   maxWaitMs?: number;
 }
 
-/** A daily limit of the whole account keeps only its last tenth from the background, not its last half. */
+/** Background calls may use a daily limit of the whole account down to its last tenth, and any other quota down to its last half. */
 const daily = 'daily';
 const floorOf = (name: string): number => (name === daily ? 0.1 : 0.5);
 
 /**
- * Milliseconds until a call may be made, and until the vendor wants one; 0 takes one call out of every quota. No call is made during a pause,
- * or with a quota used up; background calls stop at a quota's floor.
+ * Returns the milliseconds until closeloop makes the next call, and until the vendor allows it. With 0 one call is taken out of every quota. No call
+ * is made during a pause, or with a quota used up; background calls stop at a quota's floor.
  * KEYS pauses…, quotas… · ARGV number of pauses, '1' for background, floor of each quota
  */
 const takeScript = `
@@ -50,14 +50,14 @@ for i = pauses + 1, #KEYS do
 end
 return {0, 0}`;
 
-/** The longest that is believed of an answer, for people. */
+/** The longest demanded wait that closeloop reports to people. */
 const longestSaidMs = 86_400_000;
 const Waits = z.tuple([z.number(), z.number()]);
 
-/** More than the quota of any account. */
+/** An upper limit for reported quotas: more than the quota of any account. */
 const mostCalls = 1_000_000_000;
 
-/** A pause only ever grows. Its value is when the vendor wants the next call. KEYS pause, names of endpoints · ARGV ms, ms said, name */
+/** A pause can only become longer. Its value is when the vendor allows the next call. KEYS pause, names of endpoints · ARGV ms, ms said, name */
 const pauseScript = `
 if redis.call('PTTL', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
 local t = redis.call('TIME')
@@ -66,9 +66,9 @@ redis.call('SADD', KEYS[2], ARGV[3])
 return 1`;
 
 /**
- * Takes the vendor's figure. Within one window the remaining quota only falls: an answer that was overtaken shows too much, and calls
- * that are still on their way are counted here already. A window counts for a quarter of an hour at most:
- * then a response says again what remains.
+ * Stores the remaining quota that the vendor reports. Within one window the remaining quota only falls: a response that was overtaken shows too
+ * much, and calls that are still on their way are counted here already. A window counts for a quarter of an hour at most:
+ * then a response reports the remaining quota again.
  * KEYS quota, names of endpoints · ARGV limit, remaining, ms, name, ms said
  */
 const leftScript = `
@@ -92,14 +92,14 @@ const quotaOf = (tag: string, name?: string) => (name ? `${tag}:quota:${name}` :
 /** The name of the budget of a vendor's account, which all its sources share. */
 export const budgetAccount = (connector: string, account: string): string => `${connector}:${account}`;
 
-/** Ends all waits of an account, for a person who knows that they are over. The vendor's next response says what holds. */
+/** Ends all waits of an account, for a person who knows that they have ended. The vendor's next response reports the present limits. */
 export async function liftWaits(redis: RedisClient, account: string): Promise<void> {
   const tag = tagOfBudget(account);
   const names = new Set(['', daily, ...(await redis.smembers(namesOf(tag)))]);
   await redis.del(...[...names].flatMap((name) => [pauseOf(tag, name), quotaOf(tag, name)]));
 }
 
-/** What remains of each known quota of an account: the quotas of calls that responses reported, and its points. */
+/** The remainder of each known quota of an account: the quotas of calls that responses reported, and the account's points. */
 export async function remainingQuotas(
   redis: RedisClient,
   account: string,

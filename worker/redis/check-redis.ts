@@ -19,8 +19,8 @@ export async function verifyConnection(client: RedisClient): Promise<void> {
 const nearlyFull = 80;
 
 /**
- * Checks whether journeys are safe in this Redis; in a cluster, on every master. `refuse` says why not; `warnings` say what may be
- * lost, or could not be checked.
+ * Checks whether journeys are safe in this Redis; in a cluster, on every master. `refuse` says why they are not safe; `warnings` say what
+ * may be lost, or could not be checked.
  */
 export async function checkRedis(client: RedisClient): Promise<{ refuse?: string; warnings: string[] }> {
   await verifyConnection(client);
@@ -61,7 +61,7 @@ function evicts(policy: string): string {
 const isReplica =
   'This Redis is a replica: it takes no writes. Name its master in "redis", or its sentinels (redis: {sentinel: …})';
 
-/** With `always` an answered write is on the disk. What is lost otherwise: docs/redis.md. */
+/** Warns unless `appendfsync` is `always`, with which every acknowledged write is on the disk. For other settings see docs/redis.md. */
 async function lateWrites(server: Redis): Promise<string[]> {
   try {
     const [, fsync] = z.array(z.string()).parse(await server.config('GET', 'appendfsync'));

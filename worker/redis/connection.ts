@@ -17,18 +17,18 @@ interface SentinelAddress {
   tls?: boolean | undefined;
 }
 
-/** Where Redis is: one server by URL or socket, the master that sentinels name, or a cluster by some of its nodes. */
+/** The address of Redis: one server by URL or socket, the master that sentinels name, or a cluster by some of its nodes. */
 export type RedisAddress = { url: string } | { path: string } | { sentinel: SentinelAddress } | { cluster: string[] };
 
 export interface RedisHandle {
   client: RedisClient;
-  /** For BullMQ's queues and workers: commands wait while Redis is down, and are then sent. */
+  /** The connection of BullMQ's queues and workers: commands wait while Redis is down, and are then sent. */
   bull(): ConnectionOptions;
-  /** For intake: commands fail at once while Redis is down, so that the vendor gets its 503 in time. */
+  /** The connection of the intake: commands fail at once while Redis is down, so that the vendor gets its 503 in time. */
   bullIntake: () => ConnectionOptions;
   /** Writes under this tag, as an intake would. Fails at once while Redis is down. */
   tryToWrite(tag: string): Promise<void>;
-  /** See replicated.ts. */
+  /** Waits for replicas: see replicated.ts. */
   replicated: Replicated;
   close(): Promise<void>;
 }
@@ -37,8 +37,8 @@ export interface RedisHandle {
 const retryStrategy = (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 10), 1_000);
 
 /**
- * A connection without an answer for this long is closed and opened again: a server that vanished without closing it (machine,
- * network) would hold it for a quarter of an hour. Longer than BullMQ's blocking calls, 10 s.
+ * A connection without a reply for this long is closed and opened again: if the server vanished without closing the connection (machine,
+ * network), the connection would hang for a quarter of an hour. The time is longer than BullMQ's blocking calls, which take up to 10 s.
  */
 const silentMs = 15_000;
 
@@ -56,7 +56,7 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
     if (client instanceof Redis) {
       client.on('connect', () => {
         writeTogether(client.stream);
-        // Each pending command to a server that became a replica asks for a new connection: not a leak.
+        // Each pending command to a server that became a replica adds a listener to ask for a new connection. This is no leak.
         client.stream.setMaxListeners(0);
       });
     } else {
@@ -91,7 +91,7 @@ function create(address: RedisAddress, enableOfflineQueue: boolean): RedisClient
     redisOptions: { ...own, ...accessOf(address.cluster) },
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
-    // Refreshes the slots also without a redirection, which is not the client's default.
+    // By default the client refreshes the slots only after a redirection.
     slotsRefreshInterval: 5_000,
   });
 }
@@ -106,7 +106,7 @@ function throughSentinels({ name, nodes, username, password, db, tls }: Sentinel
       return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 26_379 : Number(port) };
     }),
     sentinelRetryStrategy: retryStrategy,
-    // Not failoverDetector: when it hears of a failover while the client is looking for the new master, the client ends for good.
+    // failoverDetector is not used: if it learns of a failover while the client is looking for the new master, the client ends for good.
     ...(access.username !== undefined && { sentinelUsername: access.username }),
     ...(access.password !== undefined && { sentinelPassword: access.password }),
     ...(access.tls && { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),
@@ -138,7 +138,7 @@ function lazily<T>(make: () => T): () => T {
 
 /**
  * Sends everything that is written to the connection in one turn of the event loop in one system call. Commands of a thousand jobs are
- * then read by Redis at once, and flushed to its disk at once, without waiting for each other in the process.
+ * then reach Redis together, and Redis flushes them to its disk together, so that they don't wait for each other.
  */
 export function writeTogether(connection: Writable): void {
   const write = connection.write;

@@ -5,21 +5,21 @@ import { runScript } from './script.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
 /**
- * The installation's key, sealed with the operator's key; then keys of processes that began with a key of their own; last the digest
- * of the installation's key, for processes with another operator's key. Separated by spaces.
+ * Holds, separated by spaces: the installation's key, sealed with the operator's key; then keys of processes that began with a key of their own; last
+ * the digest of the installation's key, for processes with another operator's key.
  */
 const dataKeyKey = '{cl}:data-key';
 
 interface KeySettings {
-  /** `secretsKey` of the configuration: the one in use, and while it is changed the one before. */
+  /** `secretsKey` of the configuration: the present key, and during a change of the key also the earlier key. */
   secretsKey?: readonly Uint8Array[] | undefined;
   feedback: { apiKey: string };
 }
 
 /**
- * The keys that may open what this installation has stored, the one in use first. `ownKey`: the embedded Redis', from a file
- * beside its data. A Redis elsewhere without `secretsKey` is sealed with a key derived from the API key, which whoever reads
- * that Redis does not have: closeloop starts with the shortest configuration, and `check` asks for `secretsKey`.
+ * The keys that may open the data of this installation, the present key first. `ownKey`: the key of the embedded Redis, from a file
+ * beside its data. Without `secretsKey`, data in an external Redis is sealed with a key derived from the API key, which a person who can
+ * read that Redis does not have: so closeloop starts with the shortest configuration, and `check` recommends `secretsKey`.
  */
 export function operatorKeys({ secretsKey = [], feedback }: KeySettings, ownKey?: Uint8Array): Uint8Array[] {
   return [...secretsKey, ownKey ?? deriveKey(feedback.apiKey, 'api key')];
@@ -31,7 +31,7 @@ export function keyAdvice(config: { secretsKey?: unknown; redis?: unknown }): st
   return 'what Redis holds about people is sealed with a key derived from feedback.apiKey: after a change of that key nothing could be read';
 }
 
-/** The result of a check of the key in Redis. `restored`: Redis had been emptied. `another`: and another process made a new key. */
+/** The result of a check of the key in Redis. `restored`: Redis had been emptied. `another`: another process has made a new key since. */
 type KeyFound = 'same' | 'restored' | 'another';
 
 /** Compare and set. KEYS data key · ARGV old value, new value. Returns 0 when another process has changed it. */
@@ -41,8 +41,8 @@ redis.call('SET', KEYS[1], ARGV[2])
 return 1`;
 
 /**
- * The seal of the installation in this Redis. Its key is random, made once, and stored sealed with the operator's key: so the
- * operator's key can be changed without sealing all data again, and a wrong key is noticed at once.
+ * The seal of the installation in this Redis. Its key is random, made once, and stored sealed with the operator's key: so a person can change
+ * the operator's key without sealing all data again, and closeloop notices a wrong key at once.
  */
 export class DataKey {
   readonly seal: Seal;
@@ -90,7 +90,7 @@ export class DataKey {
 
   /**
    * Checks that the key in Redis is the key of this process. After Redis was emptied the key is stored again, so that the next process
-   * can read what this one has stored since. Where another process made a new key first, this key is added to it.
+   * can read the data that this process has stored since. If another process made a new key first, this process adds its key to the stored keys.
    */
   async check(): Promise<KeyFound> {
     const [current] = this.#wrappers;
@@ -115,13 +115,13 @@ export class DataKey {
     return 'another';
   }
 
-  /** What was found counts all the same: it would not be found again. */
+  /** Waits for replicas, and ignores a failure: the result of the check counts anyway, as a second check would not find the change again. */
   async #replicatedIfPossible(): Promise<void> {
     await this.#replicated().catch(() => undefined);
   }
 }
 
-/** Makes the key; of two processes that start at once only one does. */
+/** Makes the key. If two processes start at once, only one of them stores a key, and both use it. */
 async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise<void>): Promise<string> {
   const made = sealedWith(wrapper, [randomBytes(32).toString('base64')]);
   await redis.set(dataKeyKey, made, 'NX');
@@ -130,14 +130,14 @@ async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise
 }
 
 const bytesOf = (key: string): Uint8Array => Buffer.from(key, 'base64');
-/** Tells nothing of the key, which is random. */
+/** A digest of the key. It reveals nothing, as the key is random. */
 const idOf = (key: string): string => createSeal(bytesOf(key)).digest(dataKeyKey);
 
 function sealedWith(wrapper: Seal, keys: readonly [string, ...string[]]): string {
   return [...keys.map((key) => wrapper.seal(key, dataKeyKey)), idOf(keys[0])].join(' ');
 }
 
-/** Undefined where the first key, the installation's, can't be unsealed. */
+/** The unsealed keys; undefined where the first key, the installation's, can't be unsealed. */
 function keysIn(stored: string, wrappers: readonly Seal[]): [string, ...string[]] | undefined {
   const [own, ...others] = stored.split(' ').map((one) => opened(wrappers, one));
   return own === undefined ? undefined : [own, ...others.filter((one) => one !== undefined)];

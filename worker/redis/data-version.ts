@@ -7,25 +7,25 @@ import { releaseLock, renewLock, takeLock } from './lock.ts';
 import { runScript } from './script.ts';
 
 /**
- * The version of the data in Redis. Raised, with a migration, when an earlier closeloop would misread what this one stores. An added
+ * The version of the data in Redis. It is raised, with a migration, when an earlier closeloop would misread the data of this version. An added
  * field needs neither, as unknown fields are kept. History: CHANGELOG.md.
  */
 export const dataVersion = 3;
 
 /**
- * Migrates all data from the version before, while no other process works on them. After a kill it runs again, and must leave migrated data
- * as they are.
+ * Migrates all data from the version before, while no other process works on the data. After a kill the migration runs again, and must not change
+ * migrated data.
  */
 export type Migration = (redis: RedisClient) => Promise<void>;
 
-/** The data version of a closeloop. */
+/** The data version of a release of closeloop. */
 interface Known {
   version: number;
-  /** The closeloop's own version, for messages. */
+  /** The version of the release, for messages. */
   closeloop: string;
 }
 
-/** … with its migrations, by the data version that they lead to. */
+/** A data version with its migrations, by the data version that each migration leads to. */
 export interface KnownData extends Known {
   migrations: ReadonlyMap<number, Migration>;
 }
@@ -34,7 +34,7 @@ const Stored = z.object({
   version: z.int(),
   /** During a migration: the target version. */
   to: z.int().optional(),
-  /** The closeloop that made or migrated the data. */
+  /** The version of the closeloop that created or migrated the data. */
   by: z.string(),
 });
 type Stored = z.output<typeof Stored>;
@@ -47,10 +47,10 @@ const runningKey = `${globalTag}:running`;
 /** A process that has not called `announce` for this long counts as dead. */
 const aliveMs = 10_000;
 const lockMs = 10_000;
-/** A process that works on older data learns within this time that they are migrated: `announce` is called every second. */
+/** A process that works on older data learns within this time of a migration: it calls `announce` every second. */
 const learnMs = 3_000;
 
-/** KEYS running, version · ARGV process, ms, version of an empty Redis. Returns the version and who it is by. */
+/** KEYS running, version · ARGV process, ms, version of an empty Redis. Returns the data version, with the closeloop that wrote it. */
 const announceScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -60,7 +60,7 @@ redis.call('SET', KEYS[2], ARGV[3], 'NX')
 return redis.call('GET', KEYS[2])`;
 
 /**
- * For a command beside the loop. `begins`: it may be the first that stores anything here.
+ * Checks the data version for a command beside the loop. `begins`: the command may be the first process that stores anything in this Redis.
  * @throws CloseloopError config for data of another version
  */
 export async function verifyData(redis: RedisClient, known: Known, { begins }: { begins: boolean }): Promise<void> {
@@ -87,7 +87,7 @@ export class DataVersion {
   }
 
   /**
-   * Announces that this process works on the data: before it begins, and every second until `leave`.
+   * Announces that this process works on the data. To be called before the process begins, and every second until `leave`.
    * @returns why the process must end: the data are newer, or are being migrated to a newer version
    */
   async announce(): Promise<CloseloopError | undefined> {
@@ -101,9 +101,9 @@ export class DataVersion {
   }
 
   /**
-   * Takes older data up to the version that this closeloop works on, when every process that works on older ones has ended:
-   * each ends by itself, as `announce` says so there. `announce` has to be called meanwhile, or another process does the same.
-   * @param say what is done, and whom it waits for
+   * Migrates older data to the version that this closeloop works on, when every process that works on older data has ended:
+   * each such process ends when its `announce` returns an error. The caller has to call `announce` meanwhile, or another process also migrates.
+   * @param say logs the steps, and the processes that the migration waits for
    */
   async takeUp(sleep: (ms: number) => Promise<void>, say: (fields: object, message: string) => void): Promise<void> {
     while (await this.#isOlder()) {

@@ -13,27 +13,27 @@ import { serverCache } from './server-cache.ts';
 export interface EmbeddedOptions {
   /** The folder `.closeloop`, with `data/` and `redis.log`. */
   dir: string;
-  /** Where a fetched server lies. Default: one place for all folders of this user, see server-cache.ts. */
+  /** The folder for a fetched server. Default: one folder for all working folders of this user (server-cache.ts). */
   cache?: string;
-  /** One line for the person at the terminal. */
+  /** Shows one line to the person at the terminal. */
   say: (line: string) => void;
   /**
-   * `always` (default): an answered write outlives a power cut. `everysec`: up to a second of writes is lost then,
-   * nothing when a process crashes.
+   * `always` (default): an acknowledged write survives a power cut. `everysec`: a power cut loses up to a second of writes;
+   * the crash of a process loses nothing.
    */
   fsync?: 'always' | 'everysec';
 }
 
 export interface EmbeddedRedis {
-  /** Path of its unix socket. */
+  /** The path of Redis' unix socket. */
   socket: string;
-  /** False where another closeloop on this folder started Redis. When that process ends, this one starts Redis on the same socket. */
+  /** False where another closeloop on this folder started Redis. When that process ends, this process starts Redis on the same socket. */
   own: boolean;
-  /** Stops a Redis that this process started, after it has written everything. May be called again. */
+  /** Stops a Redis that this process started, after Redis has written everything to the disk. May be called again. */
   stop(): Promise<void>;
 }
 
-/** Bytes that fit in a unix socket's address: 107 on Linux, 103 on macOS. */
+/** The most bytes in the path of a unix socket: 107 on Linux, 103 on macOS. */
 const longestSocket = 103;
 const handOverMs = 10_000;
 const stopMs = 10_000;
@@ -42,9 +42,9 @@ const checkMs = 200;
 const tryAgainMs = 5_000;
 
 /**
- * Starts Redis and watches over it: when Redis ends, it exits with its status; when our end of descriptor 0 closes,
- * which a kill -9 does too, it stops Redis. The watcher is a process of its own, so that killing the shell is no escape. Its
- * files are readable by no other user, also in a folder that others may enter.
+ * A shell script that starts Redis and watches it: when Redis ends, the shell exits with Redis' status. When closeloop's end of descriptor 0 closes,
+ * also by a kill -9, the watcher stops Redis. The watcher is a separate process, so it stops Redis even if the shell was killed. No other user
+ * can read Redis' files, even in a folder that others may enter.
  */
 const wrapper = `
 umask 077
@@ -59,10 +59,10 @@ kill $watcher 2>/dev/null
 exit $status`;
 
 /**
- * A Redis of our own: on a unix socket, every write in a file below `dir`, ended with this process however that ends,
- * started again when it dies by itself. Resolves when it answers; with the running one when another closeloop on this
- * machine has one on the same folder. When that one ends, this process starts Redis itself, on the same socket.
- * @throws CloseloopError config, with what to do, when there is no server or it can't start.
+ * Starts the embedded Redis: on a unix socket, with every write in a file below `dir`. Redis ends whenever this process ends, for whatever
+ * reason, and is started again when it dies by itself. Resolves when Redis answers. If another closeloop on this machine runs a Redis on the same
+ * folder, that Redis is shared; when the other closeloop ends, this process starts Redis itself, on the same socket.
+ * @throws CloseloopError config, with the remedy, when there is no server or it can't start.
  */
 export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<EmbeddedRedis> {
   const { say } = options;
@@ -88,7 +88,7 @@ interface Held {
   free(): Promise<void>;
 }
 
-/** Resolves, once Redis answers, with the function that stops it. The lock is freed in every case. */
+/** Resolves, once Redis answers, with the function that stops Redis. The lock is freed in every case. */
 async function startOwn(
   options: EmbeddedOptions,
   { data, socket, lock }: { data: string; socket: string; lock: Held },
@@ -117,7 +117,7 @@ interface Place {
   say: (line: string) => void;
 }
 
-/** Shares the Redis of another process, and starts one when that process has ended, or is ending already. */
+/** Shares the Redis of another process, and starts a Redis when that process has ended, or is already ending. */
 class Successor {
   readonly #at: Place;
   readonly #stopping = new AbortController();
@@ -150,7 +150,7 @@ class Successor {
     }
   }
 
-  /** One of the waiting processes gets the lock; the others use the Redis that it starts. */
+  /** One of the waiting processes gets the lock; the other processes use the Redis that this process starts. */
   async #succeed(): Promise<void> {
     const { data, socket, start, say } = this.#at;
     const path = join(data, 'lock');
@@ -177,7 +177,7 @@ async function makeOurs(dir: string, data: string): Promise<void> {
   }
 }
 
-/** Takes the folder's lock, or waits until the Redis of the process that has it answers. */
+/** Takes the folder's lock, or waits until the Redis of the process that has the lock answers. */
 async function ownOrShare(data: string, socket: string): Promise<Held | { sharedWith: number }> {
   for (const until = Date.now() + 60_000; ; ) {
     const lock = await takeLock(join(data, 'lock'));
@@ -193,7 +193,7 @@ async function ownOrShare(data: string, socket: string): Promise<Held | { shared
   }
 }
 
-/** The lock, once the Redis of its earlier holder is gone. */
+/** Resolves with the lock, once the Redis of its earlier holder has ended. */
 async function onceDead(lock: Extract<Lock, { free: true }>, socket: string, data: string): Promise<Held> {
   await untilDead(socket, data).catch(async (error: unknown) => {
     await lock.release();
@@ -202,7 +202,7 @@ async function onceDead(lock: Extract<Lock, { free: true }>, socket: string, dat
   return { free: () => lock.release() };
 }
 
-/** A Redis whose parent was killed is about to end; two on the same files would spoil them. */
+/** Waits until an earlier Redis, whose parent was killed, has ended: two servers on the same files would damage them. */
 async function untilDead(socket: string, data: string): Promise<void> {
   for (const until = Date.now() + handOverMs; (await ping(socket, 1_000)) !== 'dead'; await sleep(10)) {
     if (Date.now() < until) continue;
@@ -214,7 +214,7 @@ async function untilDead(socket: string, data: string): Promise<void> {
   }
 }
 
-/** In the data folder where its path is short enough, else in a private folder below the system's temporary one. */
+/** The path of the socket: in the data folder where the path is short enough, else in a private folder below the system's temporary folder. */
 async function socketFor(data: string): Promise<string> {
   const inside = join(data, 'redis.sock');
   if (Buffer.byteLength(inside) <= longestSocket) return inside;
@@ -290,7 +290,7 @@ class Keeper {
     const giveUp = new AbortController();
     const late = sleep(stopMs, true, { signal: giveUp.signal }).catch(() => false);
     if (await Promise.race([this.#exit.then(() => false), late])) {
-      // The whole group: the shell, its watcher and Redis.
+      // Kills the whole process group: the shell, its watcher and Redis.
       if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       await this.#exit;
     }
@@ -307,7 +307,7 @@ class Keeper {
       if (Date.now() - begun > 60_000) pauseMs = 100;
       say(`The embedded Redis has ended by itself; starting it again (its log: ${join(dir, 'redis.log')}).`);
       await sleep(pauseMs, undefined, { ref: false });
-      // Where its shell was killed, the old Redis lives until its watcher has noticed.
+      // If the shell was killed, the old Redis lives until its watcher notices.
       while (!this.#stopping && (await ping(socket, 1_000)) !== 'dead') await sleep(50, undefined, { ref: false });
       if (this.#stopping) return;
       await this.#spawn();
@@ -327,7 +327,7 @@ class Keeper {
       ['appendfsync', fsync],
       ['save', ''],
       ['maxmemory-policy', 'noeviction'],
-      // Small hashes and sorted sets are packed; their names before Redis 7 are known to every version.
+      // Small hashes and sorted sets are packed. Every version knows these settings by their names from before Redis 7.
       ['hash-max-ziplist-entries', '1024'],
       ['hash-max-ziplist-value', '256'],
       ['zset-max-ziplist-entries', '512'],
@@ -338,7 +338,7 @@ class Keeper {
     const log = await open(join(dir, 'redis.log'), 'w', 0o600);
     try {
       const child = spawn('sh', ['-c', wrapper, 'sh', binary.command, ...args.flatMap(([k, v]) => [`--${k}`, v])], {
-        // In a group of its own: Ctrl-C must not end Redis before the workers have closed.
+        // Redis has a process group of its own: Ctrl-C must not end Redis before the workers have closed.
         detached: true,
         stdio: ['pipe', log.fd, log.fd],
         env: { ...process.env, ...binary.env },
@@ -370,7 +370,7 @@ class Keeper {
  */
 type Pulse = 'ready' | 'loading' | 'silent' | 'dead';
 
-/** Never rejects. */
+/** Finds out the state of a Redis. Never rejects. */
 export async function ping(socket: string, timeoutMs: number): Promise<Pulse> {
   return await new Promise((resolve) => {
     const connection = connect(socket);
@@ -380,7 +380,7 @@ export async function ping(socket: string, timeoutMs: number): Promise<Pulse> {
     };
     connection.setTimeout(timeoutMs, () => end('silent'));
     connection.on('connect', () => connection.write('PING\r\n'));
-    // Redis answers such a short command in one piece.
+    // Redis replies to such a short command in one piece.
     connection.on('data', (data) => end(data.toString('latin1').startsWith('+PONG') ? 'ready' : 'loading'));
     connection.on('error', () => end('dead'));
     connection.on('close', () => resolve('dead'));

@@ -12,8 +12,8 @@ type Holder = z.output<typeof Holder>;
 export type Lock = { free: true; release(): Promise<void> } | { free: false /** Who holds it. */; pid: number };
 
 /**
- * Takes the lock file `path`, or says which live process has it. The lock of a process that has ended, however it
- * ended, is taken over. Its folder must exist.
+ * Takes the lock file `path`, or says which live process has the lock. The lock of a process that has ended, for whatever
+ * reason, is taken over. The folder of the file must exist.
  */
 export async function takeLock(path: string): Promise<Lock> {
   const own: Holder = { pid: process.pid, born: await bornOf(process.pid) };
@@ -44,8 +44,8 @@ export async function isHeld(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a stale lock, under a lock of its own (`.takeover`). Without that, of two processes that have both read the stale lock the slower
- * one would remove the new lock of the faster one. If a process dies here, its `.takeover` is stale, and is taken over in the same way.
+ * Removes a stale lock, under a second lock (`.takeover`). Without the second lock, if two processes have read the stale lock, the slower
+ * process would remove the new lock of the faster process. If a process dies here, its `.takeover` is stale, and is taken over in the same way.
  */
 async function removeStale(path: string, text: string): Promise<void> {
   const turn = await takeLock(`${path}.takeover`);
@@ -78,13 +78,13 @@ async function isAlive({ pid, born }: Holder): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it lives, under another user.
+    // EPERM: the process lives, under another user.
     if (!isCode(error, 'EPERM')) return false;
   }
   return (await bornOf(pid)) === born;
 }
 
-/** Field 22 of /proc/<pid>/stat (proc(5)); empty where there is no /proc. */
+/** When a process began: field 22 of /proc/<pid>/stat (proc(5)); empty where there is no /proc. */
 async function bornOf(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

@@ -1,7 +1,7 @@
 /**
  * Every key of a source carries the tag `{cl:<source>}`, which keeps them (and the source's queues) in one slot of a
  * Redis Cluster, so that one script may touch them together.
- * @param source the name that its data is stored under (`storedAs`)
+ * @param source the name that the source's data is stored under (`storedAs`)
  */
 export function tagOf(source: string): string {
   return `{cl:${source}}`;
@@ -12,12 +12,12 @@ export const globalTag = '{cl}';
 
 const dryPrefix = 'dry-run.';
 
-/** What a source is called while it runs dry (`start --dry-run`): no configured name has a dot, so the two never meet. */
+/** The name of a source in a dry run (`start --dry-run`): no configured name has a dot, so the names of dry runs are never configured names. */
 export function dryRunName(source: string): string {
   return `${dryPrefix}${source}`;
 }
 
-/** By whatever a person calls it: what a process calls the source. */
+/** The name of a source in a process, from the name in the configuration or the name of its dry run. */
 export function nameIn(source: string, { dryRun }: { dryRun: boolean }): string {
   return dryRun ? dryRunName(nameInEarnest(source)) : source;
 }
@@ -26,12 +26,12 @@ export function isDryRun(source: string): boolean {
   return source.startsWith(dryPrefix);
 }
 
-/** What the configuration calls the source, dry or not. */
+/** The source's name in the configuration, in a dry run or in earnest. */
 export function nameInEarnest(source: string): string {
   return isDryRun(source) ? source.slice(dryPrefix.length) : source;
 }
 
-/** Beginnings of the keys of what sources share about people and caps: dry runs have their own. */
+/** The prefixes of keys that sources share about people and caps. Dry runs have a prefix of their own. */
 export const sharedSpaces = [globalTag, `${globalTag}:dry-run`] as const;
 
 export function spaceOf(source: string): string {
@@ -42,30 +42,30 @@ export function spaceOf(source: string): string {
 /** The account of the Feedback service that this installation asks in. */
 export const accountKey = `${globalTag}:account`;
 
-/** A hash: what is remembered of each source, by the name that its data is stored under. */
+/** A hash with an entry for each source, by the name that its data is stored under. */
 export const knownSourcesKey = `${globalTag}:sources`;
 
-/** A hash: by each name that a source was given later, the name that its data is stored under. */
+/** A hash that maps each later name of a source to the name that its data is stored under. */
 export const storedAsKey = `${globalTag}:sources:stored-as`;
 
-/** A sorted set: campaigns that were asked in, by the last time. */
+/** A sorted set: the campaigns in which closeloop has asked, scored by the last time. */
 export const askedInKey = `${globalTag}:asked-in`;
 
-/** By campaign: when the first collecting pass failed since the last good one. Real time. */
+/** A hash by campaign: when the first collecting pass after the last successful pass failed. Real time. */
 export const failingKey = `${globalTag}:campaigns:failing`;
 
-/** A set: campaigns that the service does not have for this account. */
+/** A set: campaigns that do not exist for this account of the service. */
 export const absentKey = `${globalTag}:campaigns:absent`;
 
-/** By campaign: when a collecting pass over it last began. Real time. */
+/** A hash by campaign: when a collecting pass over the campaign last began. Real time. */
 export const begunKey = `${globalTag}:campaigns:begun`;
 
-/** What a campaign's last collecting pass stored; without it the next pass reads the whole export. */
+/** The key of the result of a campaign's last collecting pass. Without this result the next pass reads the whole export. */
 export function seenKey(campaign: number): string {
   return `${globalTag}:campaign:${campaign}`;
 }
 
-/** The generation of the campaign's collecting pass that is under way, or was the last; without it that pass stores nothing (`seenKey`). */
+/** The key of the generation of the campaign's present or last collecting pass. Without it that pass stores no result (`seenKey`). */
 export function passKey(campaign: number): string {
   return `${seenKey(campaign)}:pass`;
 }

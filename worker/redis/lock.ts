@@ -42,7 +42,7 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
 /**
- * As `takeLock`, for work that may be suspended past the end of its lock: each holder gets a higher generation than all before, and
+ * As `takeLock`, for work that may be suspended past the end of its lock: each holder gets a higher generation than all earlier holders, and
  * writes of a lower generation are refused. Undefined where another holder has the lock.
  */
 export async function takeFencedLock(

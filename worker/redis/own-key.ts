@@ -7,8 +7,8 @@ import { isCode } from './file-lock.ts';
 const form = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * The key of the embedded Redis, from the file `secrets-key` in `dir`: 32 random bytes in base64, as in `secretsKey`. Makes the file
- * where there is none; of two processes that start at once only one does. `dir` must exist.
+ * The key of the embedded Redis, from the file `secrets-key` in `dir`: 32 random bytes in base64, as in `secretsKey`. Creates the file
+ * where it is missing; if two processes start at once, only one of them creates it. `dir` must exist.
  */
 export async function ownKey(dir: string): Promise<Uint8Array> {
   const path = join(dir, 'secrets-key');
@@ -27,7 +27,7 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** It is on the disk before anything is sealed with it. */
+/** Creates the key. The key is on the disk before anything is sealed with it. */
 async function make(dir: string, path: string): Promise<string> {
   const draft = `${path}.${randomUUID()}.tmp`;
   const file = await open(draft, 'wx', 0o600);

@@ -9,7 +9,7 @@ import { runScript } from './script.ts';
 /** Background calls leave this part of a bucket to other work, and wait behind work that arrives up to a minute later. */
 const backgroundFloor = 0.5;
 const backgroundMs = 60_000;
-/** How often the first in line checks the bucket again: another process may have given points back. */
+/** The time between two checks of the bucket by the first caller in line: another process may have given points back. */
 const pollMs = 100;
 /** The place of a process that has not renewed it for this long is dropped. */
 const goneMs = 5_000;
@@ -19,8 +19,8 @@ const underWayMs = 120_000;
 const keepMs = 86_400_000;
 
 /**
- * The first in line takes points for as many records as the bucket pays for now: for at least `least` records, or as many as half of
- * the caller's part of the bucket pays for, so that a nearly empty bucket isn't spent record by record. Else returns how long to wait.
+ * The first caller in line takes points for as many records as the bucket can pay for now. It takes points for at least `least` records, or as many
+ * as half of the caller's part of the bucket pays for, so that a nearly empty bucket isn't spent record by record. Else returns how long to wait.
  * KEYS bucket, line, seen, under way · ARGV now, id, rank, base, each, least, most, floor, assumed limit, assumed points a second,
  * look, gone, under way, keep
  */
@@ -56,7 +56,7 @@ return {records, 0}`;
 
 /**
  * Ends a call. The points that the vendor reports as available may still include points that were taken here for calls under way.
- * KEYS bucket, under way · ARGV now, id and cost, given back; and, where the vendor said: limit, points a second, available
+ * KEYS bucket, under way · ARGV now, id and cost, given back; and, where the vendor reported them: limit, points a second, available
  */
 const settleScript = `
 local now = tonumber(ARGV[1])
@@ -76,7 +76,7 @@ available = math.max(0, math.min(limit, available))
 redis.call('HSET', KEYS[1], 'limit', limit, 'rate', rate, 'available', tostring(available), 'at', math.max(now, at))
 return 1`;
 
-/** The points in an account's bucket now; undefined where no points were taken lately. */
+/** The points in an account's bucket now; undefined where no points were taken recently. */
 export async function readPoints(
   redis: RedisClient,
   tag: string,
@@ -91,8 +91,8 @@ export async function readPoints(
 const Taken = z.tuple([z.number(), z.number()]);
 
 /**
- * The points of one account, shared by all processes: taken before a call, oldest work first. `tag`: the slot of the keys.
- * The clock is the caller's; where the clocks of processes differ by seconds, the vendor's answers correct the difference.
+ * The points of one account, shared by all processes. A caller takes points before a call; the oldest work goes first. `tag`: the slot of the keys.
+ * The times are of the caller's clock; where the clocks of processes differ by seconds, the vendor's responses correct the difference.
  */
 export function createPoints(
   redis: RedisClient,

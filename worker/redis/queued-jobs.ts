@@ -5,12 +5,12 @@ import { tagOf } from './keys.ts';
 
 const together = /^together-(\d+)-/;
 
-/** The id of one job in place of these jobs: it says how many they are. */
+/** The id of a single job in place of these jobs. The id tells how many jobs it replaces. */
 export function togetherId(ids: readonly string[]): string {
   return `together-${ids.length}-${createHash('sha256').update(ids.join('\n')).digest('base64url')}`;
 }
 
-/** Jobs of a queue by BullMQ's states. A job that holds several pieces of data counts as so many. */
+/** Jobs of a queue by BullMQ's states. A job counts as the number of its pieces of data. */
 export interface QueueDepth {
   waiting: number;
   running: number;
@@ -18,12 +18,12 @@ export interface QueueDepth {
   delayed: number;
   /** Jobs that were given up and are stored for inspection. */
   failed: number;
-  /** Since when the first waiting job could have begun. */
+  /** The time since which the first waiting job could have begun. */
   oldestAt?: Date;
 }
 
 /**
- * How many jobs of a source's queue wait, run, or wait for their time. Read without BullMQ: to load BullMQ takes longer than all else that a
+ * How many jobs of a source's queue wait, run, or are delayed. Read without BullMQ: loading BullMQ takes longer than everything else that a
  * reading command does.
  */
 export async function queuedJobs(redis: RedisClient, source: string, queue: string): Promise<number> {
@@ -31,7 +31,7 @@ export async function queuedJobs(redis: RedisClient, source: string, queue: stri
   return waiting + running + delayed;
 }
 
-/** The most ids that are read of a list. Of a longer list the pieces of data are estimated from these. */
+/** The most ids that are read from a list. For a longer list the number of pieces of data is estimated from these ids. */
 const mostIds = 1_000;
 
 /** Reads up to `mostIds` ids of each list, and one job. */

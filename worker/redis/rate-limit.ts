@@ -3,7 +3,7 @@ import type { RedisClient } from './client.ts';
 import { runScript } from './script.ts';
 
 /**
- * KEYS when the next turn is, turns given out · ARGV id, now, ms between two turns, ms to keep. Returns ms until the turn.
+ * KEYS time of the next free turn, turns given out · ARGV id, now, ms between two turns, ms to keep. Returns ms until the turn.
  */
 const turnScript = `
 local turn = tonumber(redis.call('HGET', KEYS[2], ARGV[1]))

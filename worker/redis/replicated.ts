@@ -6,21 +6,21 @@ import { shared } from './shared.ts';
 
 /** How long a write waits for a replica before it counts as not replicated. Real time. */
 const waitMs = 1_000;
-/** How long a server without replicas is taken to have none. Real time. */
+/** How long closeloop assumes that a server without replicas still has none. Real time. */
 const retryMs = 1_000;
 /** A replica that has been silent for this long counts as gone: Redis' own default of min-replicas-max-lag. */
 const goneAfterSeconds = 10;
 const keepMs = 60_000;
 
 /**
- * Resolves when every earlier, answered write to keys of this tag is also on a replica, where the server has one: Redis replicates
- * after it answers (redis.io/docs/latest/commands/wait), so that a failover loses the last writes. Undefined where no replica works:
+ * Resolves when every earlier, acknowledged write to keys of this tag is also on a replica, where the server has one: Redis replicates
+ * after it replies (redis.io/docs/latest/commands/wait), so that a failover loses the last writes. Undefined where no replica works:
  * there is no failover then, and nothing to wait for.
  * @throws CloseloopError transient, when a replica is connected and doesn't keep up; or the error of the connection
  */
 export type Replicated = (tag: string) => Promise<void> | undefined;
 
-/** @param open opens a connection for WAIT alone, once it is needed: WAIT blocks the commands after it. */
+/** @param open opens a separate connection for WAIT when needed: WAIT blocks the commands after it. */
 export function createReplicated(open: () => RedisClient): Replicated {
   const name = randomUUID();
   const rounds = new Map<string, Rounds>();
@@ -41,7 +41,7 @@ export function createReplicated(open: () => RedisClient): Replicated {
 
 /**
  * Waits for a replica that is behind, as long as it takes: for work that can't be put off.
- * @param onWait is told what it waits for, once
+ * @param onWait called once, with the reason for the wait
  */
 export async function untilReplicated(
   replicated: Replicated,
@@ -75,7 +75,7 @@ function createRounds(open: () => RedisClient, key: string): Rounds {
   const round = shared(async () => {
     if (isAlone()) return;
     const redis = open();
-    // Sent alone, as a command with a key follows a slot that has moved to another node of a cluster, and updates the slots. A
+    // This command is sent alone: a command with a key follows a slot that has moved to another node of a cluster, and updates the slots. A
     // pipeline that also holds commands without a key would be sent to the old node for ever, and fail.
     await redis.exists(key);
     // In a cluster, commands without a key are sent to the node of their pipeline's key.
@@ -111,7 +111,7 @@ export function hasReplica(info: string): boolean {
   );
 }
 
-/** After a failover this server is no longer the master: reconnects to find the new one. 2: and sends the command again there. */
+/** After a failover this server is no longer the master: the client reconnects to the new master, and with `2` sends the command again there. */
 export function isReplicaNow(error: Error): 2 | false {
   return error.message.startsWith('READONLY') ? 2 : false;
 }

@@ -6,8 +6,8 @@ import type { RedisClient } from './client.ts';
 const digests = new Map<string, string>();
 
 /**
- * Runs a Lua script by its digest. Its text is sent only to a server that does not know it: for the first time, after a
- * restart or a failover, or as another node of a cluster. A server that does not know it has done nothing.
+ * Runs a Lua script by its digest. The text is sent only to a server that does not know the script: at the first use, after a
+ * restart or a failover, or on another node of a cluster. A server that does not know the script has done nothing.
  */
 export async function runScript(
   redis: RedisClient,
@@ -26,7 +26,7 @@ export async function runScript(
   }
 }
 
-/** Written in few pieces: ioredis writes each argument by itself where one of them is bytes, which takes four times as long. */
+/** Writes its arguments in few pieces: if any argument is bytes, ioredis writes each argument by itself, which takes four times as long. */
 class ScriptCall extends Command {
   override toWritable(): Buffer | string {
     const pieces: Uint8Array[] = [];

@@ -14,15 +14,15 @@ import { CloseloopError } from '../../core/errors.ts';
  * the installation's key sealed text can't be read, and phone numbers can't be tried against the digests.
  */
 export interface Seal {
-  /** The same text gives the same 43 characters (base64url), in every process of the installation and after any restart. */
+  /** Gives the same 43 characters (base64url) for the same text, in every process of the installation and after any restart. */
   digest(text: string): string;
   /** @param about authenticated with the text (the key in Redis …), so that a person with write access to Redis can't exchange two texts */
   seal(text: string, about?: string): string;
   /** @throws SealError for a text that this installation did not seal, or sealed with another `about` */
   open(sealed: string, about?: string): string;
-  /** As `seal`, for bytes: the sealed bytes take a quarter less than a sealed text. */
+  /** Seals bytes: the sealed bytes take a quarter less space than a sealed text. */
   sealBytes(bytes: Uint8Array, about: string): Buffer;
-  /** @throws SealError as `open` */
+  /** Opens sealed bytes. @throws SealError as `open` does */
   openBytes(sealed: Uint8Array, about: string): Buffer;
 }
 
@@ -40,7 +40,7 @@ export class SealError extends CloseloopError {
 }
 
 const cipher = 'aes-256-gcm';
-/** The version of a sealed text. This one: `1.`, then in base64url the sealed bytes: 12 of nonce, 16 of tag, and the text's. */
+/** The version of a sealed text. Version 1 is `1.` and then, in base64url, the sealed bytes: 12 bytes of nonce, 16 of tag, and the encrypted text. */
 const version = '1.';
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -52,7 +52,7 @@ const mostDigests = 5_000;
 const nonces = Buffer.alloc(nonceBytes * 256);
 let nonceAt = nonces.length;
 
-/** Twelve random bytes, never returned before. A view that is valid until the next call. */
+/** Twelve random bytes that were never returned before, as a view that is valid until the next call. */
 function nextNonce(): Uint8Array {
   if (nonceAt === nonces.length) {
     randomFillSync(nonces);
@@ -72,10 +72,10 @@ export function deriveKey(key: Uint8Array | string, purpose: string): Uint8Array
  * @param others further keys: texts that were sealed with one of these can be opened, too
  */
 export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] = () => []): Seal {
-  // Made once: given bytes, Node would make a key object for every call, which takes longer than the call itself.
+  // The key objects are created once: with bytes Node would create a key object for every call, which takes longer than the call itself.
   const digestKey = createSecretKey(deriveKey(key, 'digest'));
   const sealKey = sealKeyOf(key);
-  // The steps of a journey ask for the same ones: of its event, its closing and its contact.
+  // The steps of a journey need the same digests: of its event, its closing and its contact.
   const digests = new Map<string, string>();
   const openBytes = (sealed: Uint8Array, about: string): Buffer => {
     try {
@@ -95,7 +95,7 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
     const nonce = nextNonce();
     const sealing = createCipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about));
     const sealed = sealing.update(bytes);
-    // Makes the tag. Of this cipher no bytes are left for it.
+    // `final` computes the tag. With this cipher it returns no further bytes.
     sealing.final();
     return Buffer.concat([nonce, sealing.getAuthTag(), sealed]);
   };

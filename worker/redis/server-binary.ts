@@ -9,14 +9,14 @@ import { isCode, takeLock } from './file-lock.ts';
 
 const run = promisify(execFile);
 
-/** A Redis server program and the environment it needs beside ours. */
+/** A Redis server program, and the environment that it needs beside the environment of closeloop. */
 export interface ServerBinary {
   command: string;
   env: Record<string, string>;
 }
 
 interface FindOptions {
-  /** Folder for a fetched one; made when needed. */
+  /** The folder for a fetched server; created when needed. */
   cache: string;
   /** The PATH to search. */
   path: string;
@@ -24,9 +24,9 @@ interface FindOptions {
 }
 
 /**
- * The Redis or Valkey on the PATH; else the one in the cache; else, on Debian and Ubuntu, one fetched into the cache
- * without root and without touching anything else.
- * @throws CloseloopError config, with what to type, where none can be had.
+ * Finds the Redis or Valkey on the PATH, else the server in the cache; else, on Debian and Ubuntu, fetches a server into the cache
+ * without root and without changing anything else.
+ * @throws CloseloopError config, with the command to type, where no server can be found or fetched.
  */
 export async function findServerBinary({ cache, path, say }: FindOptions): Promise<ServerBinary> {
   const installed = await programOnPath(['redis-server', 'valkey-server'], path);
@@ -50,7 +50,7 @@ export async function findServerBinary({ cache, path, say }: FindOptions): Promi
   }
 }
 
-/** The file of the first of these programs that a folder of the PATH has. */
+/** The file of the first of these programs that a folder of the PATH contains. */
 export async function programOnPath(names: readonly string[], path: string): Promise<string | undefined> {
   for (const name of names) {
     for (const folder of path.split(delimiter).filter((entry) => entry !== '')) {
@@ -70,7 +70,7 @@ async function isProgram(file: string): Promise<boolean> {
   }
 }
 
-/** Undefined also for a server that doesn't run here: fetched on another system, or before an upgrade of this system. */
+/** The server in the cache. Undefined also for a server that doesn't run here, as it was fetched on another system, or before a system upgrade. */
 async function inCache(cache: string): Promise<ServerBinary | undefined> {
   const command = join(cache, 'usr/bin/redis-server');
   if (!(await isProgram(command))) return undefined;
@@ -116,7 +116,7 @@ async function fetchInto(cache: string, path: string, say: (line: string) => voi
   return { command: join(cache, 'usr/bin/redis-server'), env: await libraries(cache) };
 }
 
-/** The program is in redis-tools, its name redis-server a link in the package of that name; libraries that the system lacks come along. */
+/** The program is in redis-tools; the package redis-server only has a link to it. The list includes the libraries that the system lacks. */
 async function neededPackages(call: PackageCall): Promise<string[]> {
   const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
   const needed = await call('apt-cache', 'depends', '--recurse', ...only, 'redis-tools');
@@ -144,7 +144,7 @@ function noServer(why: string, cause?: unknown): CloseloopError {
   return new CloseloopError(message, { kind: 'config' }, { cause });
 }
 
-/** The last line of what a tool printed says most. */
+/** The reason why a tool failed: the last line of its output is the most useful. */
 function reasonOf(error: unknown): string {
   if (isCode(error, 'ENOENT')) return 'a program is missing';
   const printed = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
@@ -154,13 +154,13 @@ function reasonOf(error: unknown): string {
 
 const fetchMs = 180_000;
 
-/** Runs a tool of the package system on the lists that were just fetched, and gives what it printed. */
+/** Runs a tool of the package system on the lists that were just fetched, and returns its output. */
 export type PackageCall = (tool: 'apt-get' | 'apt-cache' | 'dpkg' | 'dpkg-query', ...args: string[]) => Promise<string>;
 
 /**
- * Unpacks packages of Debian or Ubuntu below `root`, without root's rights and without touching anything else: the package lists,
- * the packages and their content are all there.
- * @param namesFrom which packages
+ * Unpacks packages of Debian or Ubuntu below `root`, without root's rights and without changing anything else: the package lists,
+ * the packages and their content all lie below `root`.
+ * @param namesFrom chooses the packages
  */
 export async function unpackPackages(
   root: string,
@@ -188,7 +188,7 @@ export async function unpackPackages(
       if (file.endsWith('.deb')) await call('dpkg', '-x', join(work, file), root);
     }
   } catch (cause) {
-    // Without a network it warns, and ends well: what comes next finds no packages.
+    // Without a network apt-get only warns and succeeds: then the next steps find no packages.
     const [, unfetched] = /^W: (Failed to fetch .*)$/m.exec(warnings) ?? [];
     if (unfetched === undefined) throw cause;
     throw new Error(`is this machine offline? ${unfetched}`, { cause });
@@ -196,7 +196,7 @@ export async function unpackPackages(
   await rm(work, { recursive: true });
 }
 
-/** Moves a whole folder to its place. Another process may have been faster: what it put there stays. */
+/** Moves a whole folder to its place. If another process was faster, its folder stays. */
 export async function moveInto(place: string, folder: string): Promise<void> {
   try {
     await rename(folder, place);

@@ -1,6 +1,6 @@
 /**
- * One run for many callers: callers that arrive during a run share the next run. A run thus begins
- * after each of its callers has come: what it reads is as new as if each had read it, and what a caller wrote before is there.
+ * One run for many callers: callers that arrive during a run share the next run. So a run begins only after all its callers have
+ * called: it reads data as new as each caller would have read alone, and sees everything that its callers wrote before.
  */
 export function shared<T>(run: () => Promise<T>): () => Promise<T> {
   let current: Promise<unknown> = Promise.resolve();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
-/** Names that ioredis gives to errors of its own: the connection went, or no node of a cluster answers. */
+/** The names of ioredis' own errors: the connection was lost, or no node of a cluster answers. */
 const clientErrors = new Set(['AbortError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);
 const clientMessages = /Connection is closed|Stream isn't writeable|Too many Cluster redirections|Socket timeout/;
 
@@ -11,8 +11,8 @@ const refusals =
   /\b(OOM|MISCONF|READONLY|LOADING|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|UNBLOCKED)\b/;
 
 /**
- * Whether an error is Redis' own and not the work's: Redis is full, on a full disk, just started, a replica now, or away. Callers wait
- * for its end; the error says nothing about a job, and costs no attempt.
+ * Whether an error is about Redis and not about the work: Redis is full, on a full disk, just started, a replica now, or does not answer.
+ * Callers wait until Redis works again; the error says nothing about a job, and costs no attempt.
  */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -22,13 +22,13 @@ export function isRedisUnavailable(error: unknown): boolean {
 
 /**
  * Whether an error says that this worker lost the job: the process stood still for longer than the job's lock lasts, and another worker has the job.
- * BullMQ (src/classes/finished-errors.ts, lock-manager.ts) names it by its message alone.
+ * In BullMQ (src/classes/finished-errors.ts, lock-manager.ts) only the message identifies this error.
  */
 export function isLostLock(error: unknown): boolean {
   return error instanceof Error && /^(?:could not renew lock|Missing lock|Lock mismatch) for job /.test(error.message);
 }
 
-/** Fails while Redis takes no writes for keys of this tag. */
+/** Fails while Redis accepts no writes for keys of this tag. */
 export async function probe(redis: RedisClient, tag: string): Promise<void> {
   await redis.set(`${tag}:probe`, 1, 'PX', 60_000);
 }

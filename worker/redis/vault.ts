@@ -6,7 +6,7 @@ import type { RedisClient } from './client.ts';
 import { releaseLock, takeLock } from './lock.ts';
 import { type Seal, SealError } from './seal.ts';
 
-/** How long a lock of the vault holds: longer than any exchange of a token. Real time. */
+/** How long a lock of the vault lasts: longer than any exchange of a token. Real time. */
 const lockMs = 60_000;
 
 /** The secrets of one source, in Redis, sealed. */

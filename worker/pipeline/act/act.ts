@@ -39,12 +39,12 @@ export interface ActContext
   isActingStopped?: () => Promise<boolean>;
 }
 
-/** States in which there is an answer that counts. */
+/** The states in which a journey has an answer that counts. */
 const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'parked', 'failed', 'tested'];
 
 /**
- * Does what the answer rules say about a journey's answer, once it has settled. A job judges only by the newest version, as each version has a
- * job of its own; what an earlier version has led to is done all the same.
+ * Does what the answer rules say about a journey's answer, once it has settled. A job judges only the newest version of the answer, as each version
+ * has a job of its own; actions that an earlier version led to are done all the same.
  */
 export async function act({ journeyId }: Pick<ActJob, 'journeyId'>, context: ActContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
@@ -54,13 +54,13 @@ export async function act({ journeyId }: Pick<ActJob, 'journeyId'>, context: Act
   return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
 }
 
-/** What acting has come to: the journey as it was stored before the vendor was called, and how long what is left has to wait. Real time. */
+/** The result of acting: the journey as it was stored before the vendor was called, and how long the remaining actions have to wait. Real time. */
 interface Acted {
   after: Journey | undefined;
   waits: number[];
 }
 
-/** @param change stored together with what the rules say of the answer as the change leaves it */
+/** @param change stored together with the verdicts of the rules, which judge the answer after this change */
 export async function actOn(before: Journey, change: Decide, given: ActContext): Promise<Acted> {
   const context = { ...given, read: sharedReading(given) };
   const journey = change(before)?.journey ?? before;
@@ -79,7 +79,7 @@ async function removeLateNote(journey: Journey, context: ActContext): Promise<Jo
   return isUnderWay ? await removeLateAnswer(journey, context) : done;
 }
 
-/** The rules and actions of one job share a reading while it is fresh; what an action changes, its connector reads itself. */
+/** The rules and actions of one job share a fresh reading of the record. Whatever an action changes, the connector itself reads from the vendor. */
 function sharedReading({ read }: Pick<ActContext, 'read'>): ActContext['read'] {
   let last: { id: string; reading: Reading } | undefined;
   return async (id, ...about) => {
@@ -89,8 +89,8 @@ function sharedReading({ read }: Pick<ActContext, 'read'>): ActContext['read'] {
 }
 
 /**
- * What these rules say of the answer. An answer that leads to actions is read once more first: the customer may have corrected it while nothing
- * was collected.
+ * Judges the answer by these rules. If the answer leads to actions, closeloop first reads it again from the service: the customer may have
+ * corrected it since the last collecting.
  */
 async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], context: ActContext) {
   const answer = answerShape(journey);
@@ -106,11 +106,11 @@ async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], conte
   return leadsOn && (await isCorrected(journey, context)) ? 'corrected' : verdicts;
 }
 
-/** Whether the service holds another answer by now. Collecting will bring it, as a version that is judged in its turn. */
+/** Whether the service has another answer by now. Collecting will store that answer as a new version, which a later job judges. */
 async function isCorrected({ requestId, answer }: Journey, { feedback }: ActContext): Promise<boolean> {
   if (requestId === undefined || answer === undefined) return false;
   const now = await feedback.request(requestId).catch((error: unknown) => {
-    // The service no longer has it, or does not show it: what was collected holds.
+    // The service no longer has the request, or does not show it: the collected answer counts.
     if (error instanceof FeedbackError && error.advice.kind === 'permanent') return undefined;
     throw error;
   });
@@ -118,7 +118,7 @@ async function isCorrected({ requestId, answer }: Journey, { feedback }: ActCont
   return now.grade !== answer.grade || (now.comment || null) !== answer.comment;
 }
 
-/** A condition that fails on this answer, or record, keeps no other rule from being judged. */
+/** Evaluates a rule's condition. A condition that fails for this answer or record does not stop the other rules. */
 async function matches({ when }: LoadedAnswerRule, input: object): Promise<Omit<Verdict, 'rule'>> {
   if (when === undefined) return { matches: true };
   try {
@@ -135,8 +135,8 @@ async function tellFlaw({ name }: LoadedAnswerRule, why: string, { id }: Journey
 }
 
 /**
- * Does what is still to be done. The change, what is done here, and what the vendor is about to do are stored at once, before the vendor is
- * called.
+ * Does the actions that are still to be done. The change, the results of closeloop's own actions, and the beginning of the vendor's actions are
+ * stored in one write, before the vendor is called.
  */
 async function perform(before: Journey, change: Decide, context: ActContext): Promise<Acted> {
   const changed = change(before);
@@ -146,7 +146,7 @@ async function perform(before: Journey, change: Decide, context: ActContext): Pr
   const { steps, unsaid } = stepsOf(acts, context.answerRules);
   const { vendor = [], ...own } = Object.groupBy(steps, kindOf);
   const planned = await planAtVendor(vendor, journey, context).catch((failure: unknown) => ({ ...nothing, failure }));
-  // Looked at last, as reading the record may have taken its time.
+  // Erasures are checked last, as reading the record may have taken long.
   if ((await erasureSince(journey, context)) !== undefined)
     return { after: await context.store.update(before, change), waits: [] };
   const now = context.ports.now();
@@ -162,24 +162,24 @@ async function perform(before: Journey, change: Decide, context: ActContext): Pr
   const listed = followUps.length === 0 ? before : await list(followUps, before, change, context);
   const { begun, after } = await begin({ acts, change, news, requests }, listed, context);
   if (after === undefined || after.erasedAt) return { after, waits: [] };
-  // An answer that has changed meanwhile was not judged.
+  // If the answer has changed meanwhile, the actions were not stored: they no longer count against the day's limit.
   const stored = new Set(after.acting?.acts.map(({ marker }) => marker));
   const dropped = acts.map(({ marker }) => marker).filter((marker) => !stored.has(marker));
   await context.actions.giveBack(currentRecordOf(journey), dropped);
-  // One that was open before stays as it is, with its own time.
+  // A follow-up that was open before stays as it is, with its own due time.
   for (const { followUp } of followUps)
     if (after.followUp?.dueAt.getTime() !== followUp?.dueAt.getTime())
       await context.followUps.relist(after.id, context.store);
   await tellParked(news, after, context);
   if (begun.length > 0) await doAtVendor(begun, acts, after, context);
   if (planned.failure !== undefined) throw planned.failure;
-  // Another process has begun some, or a person has taken up others again since.
+  // Another process has begun some of the actions, or a person has resumed other actions since.
   const known = new Set(acts.map(({ marker }) => marker));
   const isMore = openActs(after).some(({ marker }) => !known.has(marker));
   return { after, waits: isMore || begun.length < planned.requests.length ? [0] : planned.waits };
 }
 
-/** Follow-ups are in the list first: what the journey does not await or hold is taken out again by whoever reads the list. */
+/** Adds follow-ups to the list before the journey holds them. A reader of the list removes entries that no journey awaits or holds. */
 async function list(followUps: readonly News[], journey: Journey, change: Decide, context: ActContext) {
   const awaiting = change(journey) ? await context.store.update(journey, change) : journey;
   for (const { followUp } of followUps) if (followUp) await context.followUps.put('open', journey.id, followUp.dueAt);
@@ -187,20 +187,20 @@ async function list(followUps: readonly News[], journey: Journey, change: Decide
 }
 
 interface Beginning {
-  /** The actions as they were read, or judged. */
+  /** The actions as they were read, or as the rules have added them. */
   acts: readonly Act[];
   change: Decide;
   news: readonly News[];
   requests: readonly ActionRequest[];
 }
 
-/** Stores all that is known before the vendor is called. `begun`: what this process is to have done by the vendor. */
+/** Stores everything that is known before the vendor is called. `begun`: the actions that this process has the vendor do. */
 async function begin({ acts, change, news, requests }: Beginning, journey: Journey, context: ActContext) {
   const { store, ports, clock, settleMs } = context;
   const at = ports.now();
   let begun: readonly ActionRequest[] = [];
   const decide = inOneChange(change, (now) => {
-    // Another process may have begun some since they were read, and a newer answer may be being written.
+    // Another process may have begun some of these actions since they were read, or may be writing a newer answer.
     const free = new Set(unchanged(acts, now).map(({ marker }) => marker));
     const isFree = ({ marker }: Pick<Act, 'marker'>) => free.has(marker);
     begun = isBeingWritten(now, settleMs, clock.now()) ? [] : requests.filter(isFree);
@@ -216,7 +216,7 @@ async function begin({ acts, change, news, requests }: Beginning, journey: Journ
 const kindOf = ({ act: { name } }: Step) =>
   name === 'followUp' ? 'followUp' : name === 'notify' || name === 'send' ? 'telling' : 'vendor';
 
-/** `unsaid`: actions of which the configuration says nothing any more. */
+/** `unsaid`: actions that the configuration no longer has. */
 function stepsOf(acts: readonly Act[], rules: readonly LoadedAnswerRule[]): { steps: Step[]; unsaid: Act[] } {
   const [steps, unsaid]: [Step[], Act[]] = [[], []];
   for (const act of acts) {
@@ -241,14 +241,14 @@ function openedBy({ act: { marker, name, rule }, params }: Step, { answer }: Jou
   };
 }
 
-/** What is to be told is stored with this step of the journey, once, and sent by a queue of each receiver. */
+/** The message is stored once, with this step of the journey, and the queue of each receiver sends it. */
 function told({ act: { marker, name, rule }, params }: Step, at: Date): News {
   const to = ReceiverNames.parse(params);
   const trace = `answer rule "${rule}": ${to.join(', ')} ${to.length === 1 ? 'is' : 'are'} told of the answer`;
   return { marker, name, change: { state: 'done', at, to }, trace };
 }
 
-/** A job that failed for too long: what it had to do is in the journey, and a replay does it. */
+/** Gives up a job that failed for too long. Its actions stay in the journey, and a replay does them. */
 export async function giveUpAct(
   { journeyId }: Pick<ActJob, 'journeyId'>,
   why: string,

@@ -14,7 +14,7 @@ import type { Journeys } from '../source-store.ts';
 import type { Vendor } from '../vendor.ts';
 import { type News, noted, parking } from './judge.ts';
 
-/** What acting at the vendor takes of a source. */
+/** The parts of a source that acting at the vendor needs. */
 export interface VendorActContext
   extends Pick<Journeys, 'store' | 'actions'>,
     Pick<Vendor, 'act' | 'read'>,
@@ -28,15 +28,15 @@ export interface VendorActContext
 
 type RuleStep = LoadedAnswerRule['do'][number];
 
-/** An action that is to be done, and what its rule says of it. */
+/** An action to do, with its settings in the rule. */
 export interface Step extends RuleStep {
   act: Act;
 }
 
-/** An action looks so often whether the answer is on the record. Real time. */
+/** The time between two checks of an action whether the answer is on the record. Real time. */
 const writingMs = 1_000;
 
-/** What is to be done at the vendor now, what is known of the other actions, and how long these have to wait. Real time. */
+/** The requests to the vendor now, the news of the other actions, and how long actions have to wait. Real time. */
 interface Planned {
   requests: ActionRequest[];
   news: News[];
@@ -46,7 +46,7 @@ interface Planned {
 
 export const nothing: Planned = { requests: [], news: [], waits: [] };
 
-/** Plans the actions on one record, together, so that a vendor that can does them in one call. Changes nothing but the count of the day's actions. */
+/** Plans the actions on one record together, so that the connector may do them in one call. Changes only the count of the day's actions. */
 export async function planAtVendor(
   steps: readonly Step[],
   journey: Journey,
@@ -55,10 +55,10 @@ export async function planAtVendor(
   const { ports, searchAfterMs, settleMs, clock, policy } = context;
   const now = ports.now();
   if (steps.length > 0 && isBeingWritten(journey, settleMs, clock.now())) return { ...nothing, waits: [writingMs] };
-  // Another process may be at it, or the vendor may still carry it out.
+  // Another process may be doing the action, or the vendor may still carry it out.
   const leftMs = ({ act: { state, at } }: Step): number =>
     state === 'begun' ? Math.max(0, at.getTime() + searchAfterMs - now.getTime()) : 0;
-  // In their order: what comes after one that waits, waits with it.
+  // Actions keep their order: the actions after a waiting action wait as well.
   const waiting = steps.find((step) => leftMs(step) > 0);
   const due = waiting === undefined ? steps : steps.slice(0, steps.indexOf(waiting));
   const waits = waiting === undefined ? [] : [leftMs(waiting)];
@@ -72,7 +72,7 @@ export async function planAtVendor(
   return { requests, news: [...beyond, ...news], waits };
 }
 
-/** What the vendor is asked to do, and news of the actions that it is not asked for. */
+/** The requests to the vendor, and news of the actions for which there is no request. */
 async function requestsOf(
   steps: readonly Step[],
   journey: Journey,
@@ -101,7 +101,7 @@ async function requestsOf(
   return { requests, news };
 }
 
-/** What a step takes. `flaw`: why its text can't be made of this record, and answer; undefined where it has no words at all. */
+/** The parameters of a step. `flaw`: why the text can't be made from this record and answer; undefined where the text is empty. */
 async function paramsOf({ params, text }: Step, input: object): Promise<{ params: unknown } | { flaw?: string }> {
   if (text === undefined) return { params };
   try {
@@ -115,7 +115,7 @@ async function paramsOf({ params, text }: Step, input: object): Promise<{ params
   }
 }
 
-/** One result per request: an error of the whole call holds for each of them. */
+/** One result per request: an error of the whole call counts for each request. */
 async function attempted(requests: readonly ActionRequest[], { act }: VendorActContext) {
   try {
     return await act(requests);
@@ -125,31 +125,31 @@ async function attempted(requests: readonly ActionRequest[], { act }: VendorActC
   }
 }
 
-/** Why an action is not to be tried again; undefined where it is done, or to be tried again. */
+/** Why closeloop must not try an action again; undefined where the action is done, or where closeloop tries it again. */
 function refusalIn(result: ActionResult): string | undefined {
   if (result.ok) return undefined;
   if (result.why !== 'error') return redacted(result.message);
   const { error } = result;
   const { kind, doubtful } = { doubtful: false, ...adviceOf(error) };
-  // A proxy's answer, perhaps: several attempts have to agree, which the queue counts.
+  // A proxy may have answered: several attempts have to agree, and the queue counts the attempts.
   return kind === 'permanent' && !doubtful ? redacted(messageOf(error)) : undefined;
 }
 
-/** The news of one action; undefined where nobody knows whether it was done. */
+/** The news of one action; undefined where closeloop does not know whether the action was done. */
 function newsOf({ marker, state, at, rule, name }: Act, result: ActionResult, now: Date): News | undefined {
   if (result.ok)
     return { marker, name, change: { state: 'done', at: now }, trace: `answer rule "${rule}": ${result.done}` };
   const why = refusalIn(result);
   if (why !== undefined) return parking({ marker, rule, name }, why, now);
   const isUnknown = result.why === 'error' && outcomeOfError(result.error) === 'unknown';
-  // It was not done: the next attempt need not wait, nor look for it.
+  // The action was not done: the next attempt need not wait, and need not search for the effect of this attempt.
   return isUnknown ? undefined : { marker, name, change: { state, at } };
 }
 
 /**
- * Has actions done that are stored as begun, and stores their results.
+ * Lets the vendor do the actions that are stored as begun, and stores their results.
  * @param acts the actions before they were begun
- * @throws the error of an action that is to be tried again, once the results of all are stored
+ * @throws the error of an action that has to be tried again, once the results of all actions are stored
  */
 export async function doAtVendor(
   requests: readonly ActionRequest[],
@@ -172,7 +172,7 @@ export async function doAtVendor(
 
 type TellContext = Pick<VendorActContext, 'name' | 'alert'>;
 
-/** Tells a person of the actions that were just parked. */
+/** Alerts a person to the actions that were just parked. */
 export async function tellParked(news: readonly News[], { id }: Journey, { name, alert }: TellContext): Promise<void> {
   const remedy = 'do it by hand, or mend the cause and "closeloop journeys replay" the journey';
   for (const { name: action, change } of news.filter((one) => one.change.state === 'parked')) {

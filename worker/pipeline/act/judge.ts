@@ -3,11 +3,11 @@ import { markOf } from '../../journey/refs.ts';
 import type { Decision } from '../../journey/transitions.ts';
 import type { LoadedAnswerRule } from '../policy/answer-rules.ts';
 
-/* Which actions an answer leads to. Pure. */
+/* Decides which actions an answer leads to. Pure. */
 
 const none: Acting = { judged: {}, acts: [] };
 
-/** The rules that are to judge this version now, and the time until the next of the others is to. */
+/** The rules that have to judge this version now, and the time until the next of the other rules has to. */
 export function dueRules(
   rules: readonly LoadedAnswerRule[],
   { answer, acting = none }: Pick<Journey, 'answer' | 'acting'>,
@@ -22,16 +22,16 @@ export function dueRules(
 export interface Verdict {
   rule: LoadedAnswerRule;
   matches: boolean;
-  /** Why its condition could not be told. */
+  /** Why the rule's condition could not be evaluated. */
   flaw?: string;
 }
 
-/** The name of a rule for the marker of an action: without the signs that a vendor could change in a note. */
+/** The name of a rule for the marker of an action, without characters that a vendor might change in a note. */
 const plain = (rule: string): string => rule.replace(/[^\w-]+/g, '-');
 
 /**
- * The journey with the verdicts on one version of its answer; undefined where its answer is another by now, or was judged already. A rule that
- * matched the version before is not followed again, and one that matches no more undoes nothing.
+ * The journey with the verdicts on one version of its answer; undefined where the answer has changed since, or was judged already. A rule that
+ * matched the version before does not act again, and a rule that no longer matches undoes nothing.
  */
 export function judged(verdicts: readonly Verdict[], version: number, at: Date): Decide {
   return (now) => {
@@ -59,7 +59,7 @@ export function judged(verdicts: readonly Verdict[], version: number, at: Date):
   };
 }
 
-/** The actions that are still to be done, whatever version of the answer led to them. */
+/** The actions that are still to be done, for all versions of the answer. */
 export const openActs = ({ acting = none }: Pick<Journey, 'acting'>): Act[] =>
   acting.acts.filter(({ state }) => state === 'wanted' || state === 'begun');
 
@@ -73,7 +73,7 @@ export const unchanged = (read: readonly Act[], now: Pick<Journey, 'acting'>): A
 export interface News extends Pick<Act, 'marker' | 'name'> {
   change: Partial<Act>;
   trace?: string;
-  /** Opened by the action, unless one is open. */
+  /** The follow-up that the action opens, unless the journey has an open follow-up. */
   followUp?: FollowUp;
 }
 
@@ -85,7 +85,7 @@ export function parking({ marker, rule, name }: Pick<Act, 'marker' | 'rule' | 'n
 /** Decides on a change. Pure; called again where the journey has changed meanwhile. */
 export type Decide = (now: Journey) => Decision;
 
-/** Several changes as one: each is decided on what the change before it leaves. */
+/** Combines several changes into one: each change is decided on the result of the change before. */
 export const inOneChange =
   (...all: readonly Decide[]): Decide =>
   (now) =>
@@ -96,7 +96,7 @@ export const inOneChange =
 
 const isOpen = (followUp: FollowUp | undefined): boolean => followUp !== undefined && followUp.state !== 'done';
 
-/** The journey with news of its actions; undefined where all of them are over, or the person was erased. */
+/** The journey with news of its actions; undefined where all these actions have ended, or the person was erased. */
 export function noted(news: readonly News[]): Decide {
   return (now) => {
     const open = new Set(openActs(now).map(({ marker }) => marker));

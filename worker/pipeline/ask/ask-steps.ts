@@ -31,9 +31,9 @@ export interface AskContext
   log: Log;
   holds: Holds;
   alert: AlertOfSource;
-  /** Resolves when a failover would not lose this source's writes; undefined where that is so at once: redis/replicated.ts. */
+  /** Resolves when a failover would not lose this source's writes; undefined where there is nothing to wait for (redis/replicated.ts). */
   replicated(): Promise<void> | undefined;
-  /** For each of these feedback requests: whether it belongs to a journey of any source. */
+  /** Says of each of these feedback requests whether it belongs to a journey of any source. */
   areOwned(requestIds: readonly string[]): Promise<boolean[]>;
   /** Every source that Redis knows, this one included. */
   sources(): Promise<(Named & Pick<Journeys, 'store'>)[]>;
@@ -53,7 +53,7 @@ export type Rest = () => Promise<JobResult>;
 /**
  * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this
  * process's slots for calls to the service is free, so that no job holds the lock while it waits for a slot.
- * @param work gets the contact's note, as of the lock. What it leaves to a function is done under the lock, and without the slot.
+ * @param work gets the contact's note as read with the lock. A function that it returns runs under the lock, but without the slot.
  */
 export async function withContact(
   asked: Pick<AskableJourney, 'contact' | 'alsoKnownAs' | 'personId'>,
@@ -72,7 +72,7 @@ export async function withContact(
       // killed worker expires after this time.
       const lockMs = 3 * context.callMs + 2 * staleMs;
       person = await contacts.lock(contactKey(asked.contact), token, lockMs, linksOf(asked, context));
-      // With jitter: of jobs that try at the same instant one gets the person, and the others have tried in vain.
+      // The wait has jitter: of the jobs that try at the same instant only one gets the lock.
       if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
       return await work(person.last);
     });

@@ -44,7 +44,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   return again.do === 'ask' ? await askBy(again.decision, again.journey, context, pass) : again.result;
 }
 
-/** A journey that has to wait by the decision that was made before waits without a further reading of its record. */
+/** Lets a journey that still has to wait by its earlier decision wait, without reading its record again. */
 async function heldAsPlanned(
   journey: Journey,
   pass: (rule: CampaignRule) => Promise<void>,
@@ -54,11 +54,11 @@ async function heldAsPlanned(
   if (!rule || !hasContact(journey)) return undefined;
   await pass(rule);
   const turn = await turnOf(journey, rule, await campaignOf(rule, context), context);
-  // A journey that would end is decided about again first.
+  // Before a journey ends, closeloop decides about it again.
   return turn.do === 'ask' || turn.do === 'skip' ? undefined : await wait(journey, turn, context);
 }
 
-/** The rule by which the journey was planned, unless it is gone, or asks in another campaign by now. */
+/** The rule by which the journey was planned, unless the rule was removed, or asks in another campaign by now. */
 function ruleOf(
   { rule: name, campaign, locale }: Journey,
   { rules }: Pick<AskContext, 'rules'>,
@@ -68,7 +68,7 @@ function ruleOf(
   return campaignFor(rule.campaign, locale)?.campaign === campaign ? inCampaign(rule, campaign) : undefined;
 }
 
-/** Why a record that is closed no longer has the closing of this journey, if so. */
+/** Why a closed record no longer has the closing of this journey, if so. */
 async function whyNotThisClosing(
   journey: Journey,
   { record, closing, closedAt }: Extract<Reading, { is: 'closed' }>,
@@ -81,7 +81,7 @@ async function whyNotThisClosing(
     return `the record was merged into ${record.currentId}`;
   }
   if (closing === journey.closing) return undefined;
-  // The new closing's webhook may have been missed; if not, its journey is found and nothing happens.
+  // The new closing's webhook may have been missed; if it was not, planning finds the closing's journey and does nothing.
   await context.queueEvent({
     kind: 'closed',
     recordId,
@@ -93,14 +93,14 @@ async function whyNotThisClosing(
   return 'the record was reopened and closed again since: the new closing has a journey of its own';
 }
 
-/** Ends a journey whose record is out of question. */
+/** Ends a journey about whose record closeloop can't ask now. */
 async function endOut(journey: Journey, why: string, context: AskContext): Promise<JobResult> {
   const result = await endJourney(journey, { why }, context, { change: { wasOut: true } });
   await queueIfBack(journey.recordId, `back:${journey.id}:${context.clock.now().toISOString()}`, context);
   return result;
 }
 
-/** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */
+/** The job failed for good. The request of a journey in `creating` may have reached the customer: a person has to decide. */
 export async function giveUpAsk({ journeyId }: AskJob, why: string, context: AskContext) {
   const at = context.clock.now();
   const unknown = `it is not known whether the service got the request: ${why}`;

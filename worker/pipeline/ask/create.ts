@@ -35,8 +35,8 @@ import { takePlace } from './place.ts';
 import { faultOf, isAboutValues } from './refused.ts';
 
 /**
- * Asks by a decision that was just made.
- * @param journey with what the decision sets; may be a draft
+ * Asks the customer by a decision that was just made.
+ * @param journey the journey with the fields that the decision sets; may be a draft
  */
 export async function askBy(
   decision: AskDecision,
@@ -66,7 +66,7 @@ export async function turnOf(
   // Nearly always no throttle prefers the latest, and no closing is noted as waiting.
   const later = contacts.comparesWaiting ? await laterClosing(journey, rule, campaign, context) : undefined;
   if (later) return { do: 'give way', at: later.dueAt, why: [later.why] };
-  // A place that was taken before test mode held is a customer's.
+  // A slot that was taken before test mode began belongs to a customer.
   if (rule.test) await caps.giveBack(markOf(journey));
   const scopes = capsOn(storedAs, rule, campaign, policy);
   return scopes.length === 0 ? { do: 'ask' } : await takePlace(journey, rule, campaign, scopes, context);
@@ -89,12 +89,12 @@ export function hasContact(journey: Journey): journey is AskableJourney {
 /** A request that is due. */
 interface Wanted extends Pick<Ask, 'rule' | 'campaign' | 'until'> {
   journey: AskableJourney;
-  /** By which it is made. */
+  /** The decision to make the request. */
   decision: AskDecision;
   to: Recipient;
 }
 
-/** One attempt to ask: what the contact's lock protects (`withContact`). */
+/** The data of one attempt to ask, which the contact's lock protects (`withContact`). */
 interface Attempt extends Wanted {
   /** The recipient at the service, before the attempt. */
   known: ContactRecord | undefined;
@@ -141,16 +141,16 @@ async function create(wanted: Wanted, lastHere: LastAsked | undefined, context: 
   const hits = hitsOfLast(lastCounted(known, last), scopes, now);
   const held = hits.length > 0 ? await holdBack(attempt, hits, now, context) : undefined;
   if (held) return held;
-  // The process was suspended: the lock may have expired, the window be closed, or the record have changed.
+  // The process was suspended: the lock may have expired, the window may be closed, or the record may have changed.
   if (context.ports.now() > sendDeadline || performance.now() - begunAt > context.callMs + staleMs)
     return { do: 'wait', delayMs: 0 };
   return await storeIntentAndSend(attempt, context);
 }
 
 /**
- * The guard before a call leaves about the journey's person: ends the journey where the person was erased, or is to be. The contact stays
- * until the erasure begins, as the erasure finds more of the person by it.
- * @param takeBack of a journey that is creating its request, which an erasure leaves to us
+ * The guard before a call about the journey's person: ends the journey where the person was erased, or is about to be. The contact stays
+ * until the erasure begins, as the erasure uses it to find more data of the person.
+ * @param takeBack given for a journey that is creating its request: an erasure leaves such a journey to its worker
  */
 async function endForErasure(journey: Journey, context: AskContext, takeBack?: TakeBack): Promise<boolean> {
   const erasure = await erasureSince(journey, context);
@@ -172,7 +172,7 @@ async function askedSince(
   return askedAlready(rule, { journeyId, closedAt, history: await store.records.historyOf(recordId) }, name);
 }
 
-/** The real time in which a request can still be sent before the window closes: its end is excluded. */
+/** The real time in which a request can still be sent before the window closes. The end of the window is excluded. */
 function openForMs(until: Date | undefined, clock: AskContext['clock']): number {
   return until === undefined ? Number.POSITIVE_INFINITY : clock.until(until) - 1;
 }
@@ -204,8 +204,8 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
 }
 
 /**
- * Reserves the request with the contact's note, and stores the journey's intent, for a worker that takes over after a crash; then
- * sends. A dry run ends before that.
+ * Reserves the request with the contact's note, stores the journey's intent for a worker that takes over after a crash, and then
+ * sends. A dry run ends before the request is sent.
  */
 async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promise<JobResult | Rest> {
   const { campaign, to, last, scopes } = attempt;
@@ -230,12 +230,12 @@ async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promis
     await backToWaiting(creating, why, context, { counts: false, change });
   };
   if (!(await isStored(creating, takeBack, context))) return done;
-  // Last: the journey is stored by now, so an erasure that is requested after this finds it.
+  // This check comes last: the journey is stored by now, so an erasure that is requested after the check finds the journey.
   if (await endForErasure(creating, context, takeBack)) return done;
   return await send(attempt, { creating, intent, takeBack }, context);
 }
 
-/** Stores the journey with its intent. Returns the journey as it is then: without this intent where another worker has changed it. */
+/** Stores the journey with its intent. Returns the stored journey, which lacks this intent where another worker has changed the journey. */
 async function storeIntent(attempt: Attempt, intent: Intent, context: AskContext): Promise<Journey | undefined> {
   const { journey, to } = attempt;
   const creates = ifStill('waiting', {
@@ -254,8 +254,8 @@ async function storeIntent(attempt: Attempt, intent: Intent, context: AskContext
 }
 
 /**
- * Another worker, or an event, has changed the journey, and goes on with it; or the journey has ended, and nobody is asked. The contact's
- * note is taken back unless another worker's attempt needs it.
+ * Another worker, or an event, has changed the journey, and continues it; or the journey has ended without asking. The contact's
+ * note is taken back unless another worker's attempt needs the note.
  */
 async function leaveTo(
   after: Journey | undefined,
@@ -279,8 +279,8 @@ async function isStored(creating: Journey, takeBack: TakeBack, { store, replicat
     await takeBack(`nothing was sent: ${messageOf(error)}`);
     throw error;
   }
-  // Checked in Redis, not by the clock: the machine's clock may have been suspended while another worker went ahead. Where nothing was
-  // waited for, the answer that the intent is saved says as much as a further answer would.
+  // Checked in Redis, not by the clock: this machine may have been suspended while another worker continued the journey. Where there was no
+  // wait, Redis' reply that the intent is saved is enough.
   return (await store.isCurrent(creating)) || (await store.get(creating.id))?.intent?.token === creating.intent?.token;
 }
 
@@ -295,7 +295,7 @@ function isAsDecided(now: Journey, { rule, campaign, decision: { verdict } }: At
   );
 }
 
-/** Nobody was asked: the journey waits again, with this change, and its contact's note is as before. */
+/** Undoes an attempt that asked nobody: the journey waits again, with this change, and its contact's note is as before. */
 type TakeBack = (why: string, change?: Partial<Journey>) => Promise<void>;
 
 function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<AskContext, 'dryRun'>): string {
@@ -304,7 +304,7 @@ function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<AskContext, 'dry
   return isTest ? `${whom}creating a feedback request to the test contact` : 'creating the feedback request';
 }
 
-/** Sends the request. That the service took it is saved without the slot for its calls: another journey can ask meanwhile. */
+/** Sends the request. The service's acceptance is saved after the slot for its calls is free, so that another journey can ask meanwhile. */
 async function send(
   attempt: Attempt,
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: TakeBack },
@@ -321,7 +321,7 @@ async function send(
   } catch (error) {
     if (outcomeOfError(error) === 'unknown') return await searchLater(creating, error, context);
     const why = `the service did not take it: ${messageOf(error)}`;
-    // The campaign may have changed since it was read: it is decided about the journey by the new campaign, once.
+    // The campaign may have changed since it was read: closeloop decides about the journey by the new campaign, once.
     const isOnce = !creating.remapped && isAboutValues(error, campaign);
     await takeBack(why, isOnce ? { remapped: true } : {});
     if (isOnce) {
@@ -333,8 +333,8 @@ async function send(
 }
 
 /**
- * Creates a feedback request: the one place of the pipeline that does. In test mode the customer's contact goes no further than
- * here, whatever led here.
+ * Creates a feedback request. No other function of the pipeline does this. In test mode this function replaces the customer's contact by the
+ * test contact, so that no request goes to the customer.
  */
 async function sendRequest(
   { journey, rule, campaign, sendDeadline }: Attempt,

@@ -11,12 +11,12 @@ import type { ClosedReading } from '../vendor.ts';
 import type { AskContext } from './ask-steps.ts';
 import { endJourney, postpone } from './not-asked.ts';
 
-/** The result of deciding again: the customer is to be asked now, or the job is done, or waits. */
+/** The result of deciding again: closeloop asks the customer now, or the job is done, or the job waits. */
 export type Again = { do: 'ask'; journey: Journey; decision: AskDecision } | { do: 'end'; result: JobResult };
 
 /**
- * Decides about a waiting journey again, now that its customer is due: by the record and the configuration of this moment. What has
- * changed since is stored with the journey, and its trace says so.
+ * Decides about a waiting journey again, now that its customer is due, by the present record and configuration. Whatever has
+ * changed since the first decision is stored with the journey, and its trace says so.
  */
 export async function decideAgain(
   journey: Journey,
@@ -44,7 +44,7 @@ export async function decideAgain(
 }
 
 /**
- * A skipped journey loses what planning stored in it. The record may have another customer by now, or none: an erasure of the earlier
+ * A skipped journey loses the data that planning stored in it. The record may have another customer by now, or none: an erasure of the earlier
  * customer would no longer find the journey, and their address would stay.
  */
 const unplanned: Partial<Journey> = {
@@ -59,8 +59,8 @@ const unplanned: Partial<Journey> = {
 };
 
 /**
- * The change of a journey that is skipped. Where it holds more of its customer (a search for their request, a grade that was given elsewhere), it keeps
- * the contact and the person's id as well, by which an erasure finds it.
+ * The change of a journey that is skipped. A journey that holds more about its customer (a search for their request, a grade that they gave
+ * elsewhere) also keeps the contact and the person's id, by which an erasure finds the journey.
  */
 function skippedAgain({ searched, given }: Journey, skipped: ReturnType<typeof skippedBy>): Partial<Journey> {
   if (searched === undefined && given === undefined) return { ...unplanned, ...skipped };
@@ -71,8 +71,8 @@ function skippedAgain({ searched, given }: Journey, skipped: ReturnType<typeof s
 type Saved = { saved: Journey; end?: never } | { saved?: never; end: JobResult };
 
 /**
- * Stores what the new decision changes. `end`: it was not stored, as another worker or a person has changed the journey, or the customer was
- * erased; a journey that still waits is decided about once more.
+ * Stores what the new decision changes. `end`: nothing was stored, as another worker or a person has changed the journey, or the customer was
+ * erased. A journey that still waits is decided once more.
  */
 async function saveChanges(
   journey: Journey,
@@ -101,7 +101,7 @@ async function saveChanges(
   );
   if (after?.state !== 'waiting') return { end: done };
   if (differences(after, planned, verdict).length > 0) return { end: { do: 'wait', delayMs: 0 } };
-  // Its places are under the caps of the rule that it had.
+  // The journey's slots are under the caps of its earlier rule.
   if (isOtherRule) await context.caps.giveBack(markOf(journey));
   if (isOtherContact && journey.contact)
     await context.contacts.waits.settle(contactKey(journey.contact), [markOf(journey)]);
@@ -130,7 +130,7 @@ function differences(before: Journey, planned: Planned, { rule, contactFrom, con
   return news;
 }
 
-/** Further fields that a decision sets, with words for the trace. */
+/** A further field that a decision sets, with its name for the trace. */
 type Words = readonly [field: keyof Planned & keyof Journey, what: string];
 
 const ofCampaign: readonly Words[] = [

@@ -9,9 +9,9 @@ import type { AskContext } from './ask-steps.ts';
 
 export type FoundRequest =
   | { is: 'created'; requestId: string; how: string }
-  /** No request was found; with the contact's counters, which that relies on. */
+  /** No request was found. The contact's counters are the evidence. */
   | { is: 'absent'; how: string; numAppeals: number; lastAppeal: Date | null }
-  /** As `unclear`, but a later search may be clear. */
+  /** The search is not clear, but a later search may be clear. */
   | { is: 'not yet clear'; why: string }
   /** Asking again might send a second message: a person decides. */
   | { is: 'unclear'; why: string };
@@ -29,7 +29,7 @@ export interface WantedRequest {
 
 /**
  * Searches for the request of a create whose outcome is unknown, as the service has no idempotency key (design.md, rule 1). The
- * search looks in the campaign's export for the marker, if the request was sent with one; else for a request to this contact
+ * search looks in the campaign's export for the marker, if the request was sent with it; else for a request to this contact
  * since the intent that no journey knows. An export may lag behind, and a row may move to a page that was read already: that the
  * request is absent counts only where the contact's counters agree.
  */
@@ -40,10 +40,10 @@ export async function findRequest(
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
   const key = contactKey(contact);
-  // A request with the marker from before the closing belongs to a removed journey, whose number was given again. A
-  // suspicion knows of one request since the closing, and there may be several. A closing may lie ahead, by the vendor's clock.
+  // A request with the marker from before the closing belongs to a removed journey, whose number was used again. A
+  // suspicion is about one request since the closing, and there may be several. By the vendor's clock a closing may lie in the future.
   const since = (marker || isSuspicion) && journey.closedAt < intent.at ? journey.closedAt : intent.at;
-  // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
+  // Parameters beside the campaign narrow the list only where the configuration names them, so each record is checked.
   const dateFrom = dayBefore(since);
   const candidates: FeedbackRequest[] = [];
   const masked: FeedbackRequest[] = [];
@@ -54,7 +54,7 @@ export async function findRequest(
     unreadable += page.unreadable.length;
     for (const request of page.results) {
       if (request.scheduled && isBefore(request.scheduled, since)) continue;
-      // A cancelled request reached nobody.
+      // A cancelled request reached no customer.
       if (isSuspicion && isCancelled(request.status)) continue;
       if (!marker && isTo(request, key)) candidates.push(request);
       if (!marker && isMasked(request)) masked.push(request);
@@ -96,7 +96,7 @@ async function unowned(
 }
 
 /**
- * Decides by custom field values which request to this contact, of those that no journey knows, is this journey's. A request with
+ * Decides by custom field values which of the unknown requests to this contact belongs to this journey. A request with
  * other values was made by another program, or the service shows the values in another form: then a person decides, unless
  * nothing is known to have been sent. Undefined: none of the requests is this journey's.
  */
@@ -137,7 +137,7 @@ async function byCounters(
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;
   const last = now?.last_appeal?.getTime() ?? 0;
   const lastBefore = intent.lastAppeal?.getTime() ?? 0;
-  // The service tells no more of a masked contact than of a contact that was never asked.
+  // The service shows as little about a masked contact as about a contact that was never asked.
   const hidden = now ? undefined : masked.find((one) => compareValues(journey.values, one.customFields) !== 'other');
   if (hidden) {
     const why = `request ${hidden.id} may be it: its contact was masked at the service since; cancel the journey, or ask again`;

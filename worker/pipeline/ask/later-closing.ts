@@ -13,20 +13,20 @@ import { chosenBefore, isLater } from '../policy/throttled.ts';
 import type { CampaignRule } from '../rules.ts';
 import type { AskContext } from './ask-steps.ts';
 
-// Throttles with `prefer: latest`. An earlier closing doesn't end for the sake of a later closing that waits: the earlier closing waits, too,
-// until the later closing was asked about, or came to nothing. So nothing has to be taken back, whatever happens in between.
+// Throttles with `prefer: latest`. An earlier closing doesn't end because a later closing waits: the earlier closing waits, too,
+// until closeloop has asked about the later closing, or the later closing has ended without asking. So nothing ever has to be undone.
 
 export type PreferContext = Pick<
   AskContext,
   'name' | 'storedAs' | 'account' | 'policy' | 'contacts' | 'clock' | 'sources'
 >;
 
-/** No closing waits for a later closing that has been due for so long and was not asked about. Of the loop's clock. */
+/** A closing no longer waits for a later closing that has been due for this long without being asked about. Time of the loop's clock. */
 const overdueMs = 3_600_000;
 
 /** A later closing of the person, to which an earlier closing gives way. */
 export interface LaterClosing {
-  /** When the later closing is to be asked about, as things stand. */
+  /** When closeloop is going to ask about the later closing, by the present plan. */
   dueAt: Date;
   why: string;
 }
@@ -38,7 +38,7 @@ export async function laterClosing(
   campaign: Campaign,
   context: PreferContext,
 ): Promise<LaterClosing | undefined> {
-  // A request may have come of it: that is found out first.
+  // An earlier attempt may have made a request: closeloop finds out first.
   if (journey.searched) return undefined;
   const scopes = rule.test ? [] : scopesOf(rule, context.policy).filter(prefersLatest);
   if (scopes.length === 0) return undefined;
@@ -50,7 +50,7 @@ export async function laterClosing(
   const own = noted.find((one) => one.journey === mark) ?? { journey: mark, campaign: rule.campaign, closedAt, dueAt };
   const others = noted.filter((one) => one.journey !== mark && !one.isTest);
   if (!others.some((one) => isLater(one, own))) return undefined;
-  // A throttle holds this journey already: the journey ends, or is postponed, when it comes to ask.
+  // A throttle holds this journey already: the journey ends, or is postponed, at its turn to ask.
   const limits = limitsOf(scopes, now);
   const reservation = { contactKey: key, campaign: rule.campaign, note: { at: now, journey: mark }, limits };
   if ((await context.contacts.heldBy(reservation)).length > 0) return undefined;
@@ -60,7 +60,7 @@ export async function laterClosing(
     const chosen = chosenBefore<WaitingClosing & { of?: Journey }>(own, counted);
     if (chosen?.of === undefined) continue;
     const { dueAt: at = chosen.dueAt, source, id } = chosen.of;
-    // The later closing was postponed for longer than this journey may wait, or does not get on: its source is paused, or gone.
+    // The later closing was postponed for longer than this journey may wait, or makes no progress: its source is paused, or gone.
     if (tooOld({ closedAt, dueAt: chosen.dueAt }, rule, campaign, at)) continue;
     if (now.getTime() - at.getTime() > overdueMs) continue;
     const why = `waits for a later closing of the person: journey ${refOf(source, id)} (throttle of ${name} prefers the latest)`;
@@ -70,8 +70,8 @@ export async function laterClosing(
 }
 
 /**
- * The closings of the person that are noted as waiting, after noting those that were planned while no throttle preferred the latest. They are
- * found as an erasure finds them, by what the journey's customer is known by; a note keeps the time that the journey has now.
+ * The closings of the person that are noted as waiting. Closings that were planned while no throttle preferred the latest are noted first: they are
+ * found by the same identifiers of the customer that an erasure uses. A note holds the journey's present time.
  */
 async function closingsThatWait(
   journey: Journey & { contact: Contact },
@@ -99,7 +99,7 @@ async function journeysOfPerson(
   { name, account, contacts, sources }: PreferContext,
 ): Promise<Journey[]> {
   const digests = new Set([...(await contacts.waits.linkedWith(key)), ...alsoKnownAs]);
-  // A journey that can't be read is nothing to wait for.
+  // No journey waits for a journey that can't be read.
   const left = () => undefined;
   const found = await Promise.all(
     (await sources()).map(async ({ store: { queries }, ...of }) => {
@@ -112,7 +112,7 @@ async function journeysOfPerson(
   return found.flat(2);
 }
 
-/** The noted closings that still wait, with their journeys. Notes may be out of date: the journeys say what waits. */
+/** The noted closings that still wait, with their journeys. Notes may be out of date: only the journeys say which closings wait. */
 async function stillWaiting(
   noted: readonly WaitingClosing[],
   key: string,
@@ -135,7 +135,7 @@ function isComing({ state, test }: Journey): boolean {
   return state === 'received' || state === 'waiting' || (state === 'creating' && test === undefined);
 }
 
-/** Why the journey ends for good where a throttle that prefers the latest holds it for the sake of a later closing. */
+/** Why the journey ends for good where a throttle that prefers the latest closing holds it because of a later closing. */
 export async function supersededBy(
   journey: Journey,
   hits: readonly ThrottleHit[],
@@ -153,7 +153,7 @@ export async function supersededBy(
   return undefined;
 }
 
-/** The journey with this mark (`markOf`), in whichever source the journey is by now. */
+/** The journey with this mark (`markOf`), in any of the sources. */
 async function journeyMarked(mark: string, sources: readonly { store: JourneyStore }[]): Promise<Journey | undefined> {
   const id = mark.slice(mark.indexOf('/') + 1);
   for (const { store } of sources) {

@@ -39,14 +39,14 @@ export async function postpone(
       when: ({ dueAt, hurried }) => hurried === journey.hurried && dueAt?.getTime() !== due.at.getTime(),
     }),
   );
-  // A person hurried the journey meanwhile: this time includes the delay.
+  // A person hurried the journey meanwhile, and the time here still includes the delay.
   if (after?.state === 'waiting' && after.hurried !== journey.hurried) return { do: 'wait', delayMs: 0 };
   return { do: 'wait', delayMs: context.clock.until(due.at) };
 }
 
 /**
  * Ends a journey that has not asked.
- * @param reason left out: the journey is cancelled, else skipped
+ * @param reason with a reason the journey is skipped; without a reason it is cancelled
  * @param more `trace`: lines before the reason; `change`: what else the journey stores
  */
 export async function endJourney(
@@ -111,7 +111,7 @@ export async function backToWaiting(
   );
 }
 
-/** @param looks searches so far without a clear result */
+/** @param looks the number of searches so far without a clear result */
 export async function searchLater(
   journey: Journey,
   error: unknown,
@@ -134,7 +134,7 @@ export async function searchLater(
   return { do: 'wait', delayMs: context.clock.until(searchAfter) };
 }
 
-/** Nobody can find out whether the customer was asked: a person has to decide. */
+/** closeloop can't find out whether the customer was asked: a person has to decide. */
 export async function park(journey: Journey, why: string, context: AskContext): Promise<void> {
   if (!(await settle(journey, 'parked', why, context))) return;
   const ref = refOf(context.name, journey.id);
@@ -162,7 +162,7 @@ async function settle(
   return true;
 }
 
-/** Ends or postpones a journey that throttles hold. Undefined: none holds it. */
+/** Ends or postpones a journey that throttles hold. Undefined: no throttle holds the journey. */
 export async function holdBack(
   { journey, rule, campaign }: { journey: AskableJourney; rule: CampaignRule; campaign: Campaign },
   hits: readonly ThrottleHit[],
@@ -178,7 +178,7 @@ export async function holdBack(
   return await postpone(journey, held, context);
 }
 
-/** The wait between two looks at the journey of a later closing that asks in place of this journey. Real time. */
+/** The wait between two checks of a later closing's journey, which asks in place of this journey. Real time. */
 const retryMs = 10_000;
 
 export async function wait(
@@ -187,7 +187,7 @@ export async function wait(
   context: AskContext,
 ): Promise<JobResult> {
   if (turn.do === 'wait') return await postpone(journey, turn, context);
-  // The journey waits until the later closing's journey has asked, or has come to nothing.
+  // The journey waits until the later closing's journey has asked, or has ended without asking.
   await context.caps.giveBack(markOf(journey));
   if (turn.at > context.clock.now()) return await postpone(journey, turn, context);
   return { do: 'wait', delayMs: retryMs };

@@ -10,10 +10,10 @@ import { inTime, type Turn, turnIn } from '../policy/cap.ts';
 import type { CampaignRule } from '../rules.ts';
 import type { AskContext } from './ask-steps.ts';
 
-/** How many days ahead a free place is searched for. */
+/** How many days ahead closeloop searches for a free slot. */
 const mostDays = 15;
 
-/** Takes a place for the journey under every one of these caps, unless it has one. */
+/** Takes a slot for the journey under every one of these caps, unless the journey has a slot. */
 export async function takePlace(
   journey: Journey & { contact: Contact },
   rule: CampaignRule,
@@ -23,7 +23,7 @@ export async function takePlace(
 ): Promise<Turn> {
   const { timeZone, clock, caps } = context;
   const now = clock.now().getTime();
-  // A journey that was postponed keeps its place until the hour that it was postponed to is over.
+  // A postponed journey keeps its slot until the end of the hour that it was postponed to.
   const dueAt = Math.max(now, journey.dueAt?.getTime() ?? now);
   const opensAt = (at: number) => {
     const time = askingTime(rule, campaign, { ...journey, closedAt: new Date(0) }, context, new Date(at));

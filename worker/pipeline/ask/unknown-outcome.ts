@@ -8,12 +8,12 @@ import { type AskContext, lockedMs, markAsked, withContact } from './ask-steps.t
 import { type FoundRequest, findRequest, type WantedRequest } from './find-request.ts';
 import { backToWaiting, fail, park, searchLater } from './not-asked.ts';
 
-/** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
+/** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should check the service. */
 const fewAttempts = 8;
 /** After this many searches without a clear result, a person should decide. */
 const mostSearches = 4;
 
-/** For a journey in `creating`: its worker was killed, its call timed out, or another worker is asking. Never creates a request. */
+/** Finds out the outcome for a journey in `creating`: its worker was killed, its call timed out, or another worker asks. Never creates a request. */
 export async function resolveUnknown(journey: Journey, context: AskContext): Promise<JobResult> {
   const { intent } = journey;
   const contact = askedContactOf(journey);
@@ -47,8 +47,8 @@ export async function resolveUnknown(journey: Journey, context: AskContext): Pro
 }
 
 /**
- * An inactive campaign can't be searched: the journey waits with all journeys that ask in the campaign, so that the stage goes on with
- * the others. A successful search says nothing about asking in the campaign, so another job is let through to find out.
+ * An inactive campaign can't be searched: the journey waits with all journeys that ask in this campaign, and the stage goes on with
+ * other journeys. A successful search does not prove that asking in the campaign works, so another job is let through to find out.
  */
 async function search(sought: WantedRequest, context: AskContext): Promise<FoundRequest> {
   const { campaign } = sought.intent;

@@ -13,7 +13,7 @@ import type { Clock } from '../clock.ts';
 import { type ActingContext, queueActs } from '../queue-acts.ts';
 import type { Queues } from '../queues.ts';
 
-/** After this time a created request is known to its journey, also after an unknown outcome. */
+/** After this time the journey knows the request that it created, also after an unknown outcome. */
 const youngMs = 600_000;
 
 /** A source whose grades are collected. */
@@ -26,16 +26,16 @@ export interface CollectedSource extends Pick<Queues, 'queueWriteBack'>, ActingC
   isCollectPaused(): Promise<boolean>;
 }
 
-/** A pass over a campaign's requests, and what it has found so far. */
+/** A pass over a campaign's requests, with its findings so far. */
 export interface Pass extends CollectPass {
-  /** Of all answers that it finds: the export may list a later answer before an earlier one. */
+  /** The time that all answers of this pass get, as the export may list a later answer before an earlier answer. */
   seenAt: Date;
   sources: readonly CollectedSource[];
-  /** Of these a person has paused the collecting. */
+  /** The sources whose collecting a person has paused. */
   paused: ReadonlySet<string>;
-  /** Answers of theirs that were left at the service. */
+  /** The number of answers to paused sources, which were left at the service. */
   heldBack: number;
-  /** Answers that are to be written back. */
+  /** The number of answers that have to be written back. */
   answers: number;
   /** Answered requests without a journey that are so new that their journey may not know them yet. */
   unmatched: number;
@@ -50,7 +50,7 @@ interface AnswersContext {
   alert: AlertOfSource;
 }
 
-/** A page of the export, or a part of one. */
+/** Takes the answers from a page of the export, or from a part of a page. */
 export async function takePage(
   { results, unreadable }: Pick<RequestPage, 'results' | 'unreadable'>,
   pass: Pass,
@@ -80,10 +80,10 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
         return journeyId === undefined ? undefined : await takeReadably(journeyId, request, pass, source);
       }),
     );
-    // Also for a known answer: the process that stored it may have been killed before it queued the job.
+    // A known answer is queued as well: the process that stored it may have been killed before it queued the job.
     const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
     await source.queueWriteBack(due);
-    // Of other answers the write-back sees to that.
+    // For all other answers the write-back queues the actions.
     const tested = journeys.flatMap((journey) => (journey?.state === 'tested' ? [journey] : []));
     await Promise.all(tested.map((journey) => queueActs(journey, source)));
     pass.answers += due.length;
@@ -115,7 +115,7 @@ export async function reportMismatches({ campaign, mismatches }: Pass, { log, al
   );
 }
 
-/** Undefined for a journey that can't be read, which must not hold up the grades of the whole campaign. */
+/** Takes an answer. Undefined for a journey that can't be read, which must not hold up the grades of the whole campaign. */
 async function takeReadably(id: string, request: FeedbackRequest, pass: Pass, context: CollectedSource) {
   try {
     return await takeAnswer(id, request, pass, context);

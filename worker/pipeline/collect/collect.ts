@@ -25,7 +25,7 @@ import { Window } from './window.ts';
 
 const Seen = keepingUnknown({
   stats: z.string(),
-  /** When the whole export was read, and when any of it. */
+  /** When the whole export was last read, and when a part of it was. */
   fullAt: z.coerce.date(),
   at: z.coerce.date().optional(),
   counts: Counts.optional(),
@@ -34,8 +34,8 @@ const Seen = keepingUnknown({
 type Seen = z.output<typeof Seen>;
 
 /**
- * Notes what a pass has seen, unless the next pass is to read the whole export: a request became known to its journey while this pass
- * was under way, and the answer may have been met before. KEYS what was seen, the pass · ARGV generation, what it has seen
+ * Stores the result of a pass, unless the next pass has to read the whole export: a journey learnt its request while this pass
+ * was under way, and the pass may have met the answer before that. KEYS stored result, the pass · ARGV generation, new result
  */
 const noteScript = `
 if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
@@ -47,7 +47,7 @@ interface CollectContext {
   sources: () => Promise<CollectedSource[]>;
   clock: Clock;
   log: Log;
-  /** How often a pass reads the whole export although the counts are unchanged: some changes leave them alone. */
+  /** The time after which a pass reads the whole export although the counts are unchanged: some changes do not change the counts. */
   fullEveryMs: number;
   /** The values that configured filters narrow the list of requests by. Left out: none. */
   narrowed?: Narrowed;
@@ -56,7 +56,7 @@ interface CollectContext {
   alert: AlertOfSource;
 }
 
-/** Longer than a page can take, as a pass renews its lock with every page. Real time. */
+/** The time after which a pass's lock expires: longer than a page can take, as a pass renews its lock with every page. Real time. */
 const lockMs = 60_000;
 /** How long an unreadable entry is kept for inspection. Real time. */
 const asideMs = 30 * 86_400_000;
@@ -96,9 +96,9 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
 }
 
 /**
- * Reads the campaign's counts, which show whether anything changed; only then reads requests, the fewest that may have changed: the
- * counts show whether those explain the whole change. Stores the counts of before the pass, so that the next pass meets a change
- * that comes during this one.
+ * Reads the campaign's counts, which show whether anything changed. If so, reads the fewest requests that may have changed: the
+ * counts show whether these requests explain the whole change. Stores the counts from before the pass, so that the next pass meets a
+ * change that comes during this pass.
  */
 async function collectOnce(
   current: CollectPass,
@@ -114,7 +114,7 @@ async function collectOnce(
   if (!isFullDue && seen.stats === fingerprint(stats)) return;
 
   await redis.set(passKey(campaign), generation);
-  // Before the first page is read, so that every page of an older pass is older than the pages of this one.
+  // The pass begins before its first page is read, so that every page of an older pass is older than the pages of this pass.
   const sources = await context.sources();
   await Promise.all(sources.map(({ store }) => store.requests.beginPass(current)));
   const isPaused = await Promise.all(sources.map((source) => source.isCollectPaused()));
@@ -124,7 +124,7 @@ async function collectOnce(
   const found = await readChanged(pass, isFullDue ? undefined : seen, stats, renew, context);
   if (found === undefined || !(await renew())) return;
   await reportMismatches(pass, context);
-  // Then every pass meets them again, until they are taken.
+  // The counts are not stored, so every pass meets these answers again, until they are taken.
   if (pass.heldBack > 0) return;
   // An unmatched request may belong to a journey that does not know its request yet: the next pass has to read it again.
   const news = { stats: pass.unmatched > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
@@ -135,7 +135,7 @@ async function collectOnce(
   log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
 }
 
-/** @returns undefined where another pass, or the next one, has to read the change */
+/** @returns undefined where another pass, or the next pass, has to read the change */
 async function readChanged(
   pass: Pass,
   seen: Seen | undefined,
@@ -147,7 +147,7 @@ async function readChanged(
   const { feedback, narrowed = { changedSince: false, dateFrom: false } } = context;
   const take = async (page: Parameters<typeof takePage>[0]) => {
     await takePage(page, pass, context);
-    // The next page's answers come by calls of its own.
+    // The calls for the next page are noted apart from the calls for this page.
     workCalls()?.begin();
   };
   const reading = { feedback, renew, take };
@@ -169,7 +169,7 @@ async function readChanged(
   return undefined;
 }
 
-/** Reads what the last pass stored. An unreadable entry (of another version) is set aside, and this pass reads the whole export. */
+/** Reads the result that the last pass stored. An unreadable entry (of another version) is set aside, and this pass reads the whole export. */
 async function seenBefore(campaign: number, { redis, log, alert }: CollectContext) {
   const stored = await redis.get(seenKey(campaign));
   if (stored === null) return undefined;
@@ -184,7 +184,7 @@ async function seenBefore(campaign: number, { redis, log, alert }: CollectContex
   return undefined;
 }
 
-/** Changes with nearly every grade or comment (see `fullEveryMs`). */
+/** A text that changes with nearly every grade or comment (see `fullEveryMs`). */
 function fingerprint(stats: CampaignStats): string {
   const counts = Object.entries(stats.grade_counts ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([stats.appeals_graded, stats.appeals_commented, stats.average_grade, counts]);

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 
-/** The number of requests of a campaign that are graded, are commented on, and have each grade. Zeros are left out. */
+/** How many requests of a campaign have a grade, have a comment, and have each single grade. Zeros are left out. */
 export const Counts = z.record(z.string(), z.number());
 export type Counts = z.output<typeof Counts>;
 
 export type Answer = Pick<FeedbackRequest, 'grade' | 'comment'>;
 
-/** As the service counts them. */
+/** The counts of the service. */
 export function countsOf({ appeals_graded, appeals_commented, grade_counts }: CampaignStats): Counts {
   const grades = Object.entries(grade_counts ?? {}).map(([grade, count]): [string, number] => [gradeOf(grade), count]);
   return sum([Object.fromEntries([['graded', appeals_graded], ['commented', appeals_commented], ...grades])]);
 }
 
-/** What one request adds to the counts. */
+/** The counts of a single request. */
 export function countsOfAnswer({ grade, comment }: Answer): Counts {
   return {
     ...(grade !== null && { graded: 1, [gradeOf(grade)]: 1 }),

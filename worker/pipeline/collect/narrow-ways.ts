@@ -8,17 +8,17 @@ import { areSame, type Counts, countsOfAnswer, minus, sum } from './counts.ts';
 import { isAllWithin, type Window, WindowReading, windowFrom } from './window.ts';
 
 export interface Expected {
-  /** Journeys whose answer is expected, or came lately, with their requests. */
+  /** Journeys whose answer is expected, or came recently, with their requests. */
   journeys: { journey: Journey; requestId: string }[];
-  /** Whether `journeys` is complete; else there are newer ones. */
+  /** Whether `journeys` is complete; else there are newer journeys. */
   areAll: boolean;
-  /** A lower bound of the journeys' requests, by id and by time; undefined where there are none. */
+  /** A lower bound of the journeys' requests, by id and by time; undefined where no request is known. */
   oldest: { id: string; scheduled: Date } | undefined;
 }
 
 interface WaysContext {
   feedback: Pick<FeedbackClient, 'request' | 'requestPages'>;
-  /** False where the pass has lost its lock: another pass, or the next one, reads everything again. */
+  /** Returns false where the pass has lost its lock: then another pass, or the next pass, reads everything again. */
   renew(): Promise<boolean>;
   take(page: Pick<RequestPage, 'results' | 'unreadable'>): Promise<void>;
 }
@@ -27,10 +27,10 @@ interface WaysContext {
 export type Reading = { is: 'explained'; window?: Window | undefined } | { is: 'unexplained' } | { is: 'overtaken' };
 
 export const overtaken: Reading = { is: 'overtaken' };
-/** Requests that are read at once. */
+/** How many requests are read at the same time. */
 const atOnce = 5;
 
-/** The service's counts at the last pass (`before`) and now, and what else the last pass stored. */
+/** The service's counts at the last pass (`before`) and now, and the other values that the last pass stored. */
 export interface Change {
   campaign: number;
   before: Counts;
@@ -76,7 +76,7 @@ export const readEach: Way = async ({ journeys }, { campaign, before, now }, con
   return { is: areSame(sum(changes), minus(now, before)) ? 'explained' : 'unexplained' };
 };
 
-/** Undefined for a request that the service no longer has. */
+/** Reads a request; undefined where the service no longer has it. */
 async function requestOf(id: string, { feedback }: WaysContext): Promise<FeedbackRequest | undefined> {
   try {
     return await feedback.request(id);

@@ -76,7 +76,7 @@ export class Collecting {
           lastErrors,
           alert,
         }),
-      // The schedule brings the next pass.
+      // The schedule begins the next pass.
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
       onDone: () => this.pauses.cameThrough(this.stage.jobs.queue),
       onConfigError: (why) => this.pauses.set('collect', why),
@@ -87,7 +87,7 @@ export class Collecting {
     });
   }
 
-  /** A dry run has no grades to collect: here and below. */
+  /** A dry run has no grades to collect, so this method and those below do nothing in a dry run. */
   async start(): Promise<void> {
     if (this.#isDry) return;
     await this.pauses.clear([this.stage.jobs.queue]);
@@ -95,7 +95,7 @@ export class Collecting {
     this.stage.start();
   }
 
-  /** One job for each campaign now, beside the schedule. */
+  /** Adds one job for each campaign now, beside the schedule. */
   async now(): Promise<void> {
     if (this.#isDry) return;
     const campaigns = await this.#campaigns();
@@ -109,7 +109,7 @@ export class Collecting {
     const campaigns = await this.#campaigns();
     const wanted = new Map(campaigns.map((campaign) => [`campaign-${campaign}`, campaign]));
     for (const known of await queue.getJobSchedulers()) {
-      // Where the clock was set back since, the next pass is that far away.
+      // If the clock was set back, the next pass would be as much later.
       const isStuck = (known.next ?? 0) > Date.now() + 2 * every;
       const isWhole = wanted.has(known.key) && known.every === every && !isStuck;
       if (isWhole && !(await this.#hasLostJob(known.key, known.next))) wanted.delete(known.key);
@@ -131,19 +131,19 @@ export class Collecting {
     return true;
   }
 
-  /** Restores missing schedules, and alerts of grades that do not come in. */
+  /** Restores missing schedules, and alerts a person if grades do not come in. */
   async maintain(): Promise<void> {
     if (this.#isDry) return;
     await this.schedule();
     await this.#alertOverdue();
   }
 
-  /** Lets a stopped collecting try again. */
+  /** Lets collecting that was stopped try again. */
   async probe(): Promise<void> {
     if (!this.#isDry) await this.pauses.probe([this.stage.jobs.queue]);
   }
 
-  /** What stops it. */
+  /** The pauses of collecting. */
   async paused(): Promise<Pause[]> {
     return this.#isDry ? [] : await this.pauses.list();
   }
@@ -174,9 +174,9 @@ export class Collecting {
   }
 }
 
-/** After this time without grades coming in a person is alerted. Real time. */
+/** A person is alerted when no grades have come in for this time. Real time. */
 const overdueMs = 86_400_000;
-/** Passes that may be missed, and for how long at least: a worker may be restarted, and a pass may take long. */
+/** How many passes may be missed, and the least time before that counts: a worker may be restarted, and a pass may take long. */
 const missedPasses = 20;
 const leastMs = 900_000;
 
@@ -184,12 +184,12 @@ interface OverdueOptions {
   redis: RedisClient;
   sources: () => Promise<{ rules: readonly Pick<LoadedRule, 'campaign'>[] }[]>;
   alert: AlertOfSource;
-  /** From one pass to the next. Real time. */
+  /** The time from one pass to the next. Real time. */
   everyMs: number;
 }
 
 /**
- * Alerts a person of campaigns whose grades do not come in: every pass fails, or no pass begins any more. Runs outside the passes,
+ * Alerts a person to campaigns whose grades do not come in: every pass fails, or no pass begins any more. Runs outside the passes,
  * as a pass that does not run reports nothing. @returns the reasons
  */
 export async function alertOverdue(campaigns: readonly number[], options: OverdueOptions): Promise<string[]> {
@@ -221,7 +221,7 @@ async function overdueOf(campaign: number, { redis, sources, everyMs }: OverdueO
   const why = `campaign ${campaign}: its grades have not come in for a day`;
   if ((await redis.sismember(absentKey, field)) === 0)
     return { why, remedy: 'see "grades could not be collected" in the log' };
-  // A campaign that no rule asks in any more was given up on purpose.
+  // If no rule asks in a campaign any more, a person has given the campaign up on purpose.
   const isAsked = (await sources()).some(({ rules }) => campaignNumbers(rules).includes(campaign));
   if (!isAsked) return undefined;
   return { why: `${why}: it is inactive, or of another account`, remedy: 'activate it, or remove the rule' };

@@ -16,7 +16,7 @@ import { WindowReading, windowFrom } from './window.ts';
 const mostJourneys = 100;
 /** How long an answer may still be changed, or get a comment. */
 const lateMs = 86_400_000;
-/** The service's clock is its own: a window begins this much before the request of the oldest journey. */
+/** The service's clock may differ: a window begins this much before the request of the oldest journey. */
 const marginMs = 3_600_000;
 
 /** Lists the campaign's journeys. `areAll` and `oldest` are of all campaigns and sources, as their requests share one numbering. */
@@ -56,16 +56,16 @@ function oldestOf(journeys: Expected['journeys']): Expected['oldest'] {
   return { id: least, scheduled: new Date(first - marginMs) };
 }
 
-/** The most that the service puts on a page (specification, section 8). */
+/** The most requests on a page of the service (specification, section 8). */
 const pageSize = 1_000;
 
-/** Which of these `feedback.operations.list.filters` names a parameter for. */
+/** The filters for which `feedback.operations.list.filters` names a parameter. */
 export interface Narrowed {
   changedSince: boolean;
   dateFrom: boolean;
 }
 
-/** The ways of reading what may have changed, in the order to try: fewest calls first, the whole export last. */
+/** The ways to read the requests that may have changed, in the order to try: the way with the fewest calls first, the whole export last. */
 export function waysFor(
   expected: Expected,
   { window, since }: Change,

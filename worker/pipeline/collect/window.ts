@@ -4,7 +4,7 @@ import { type Answer, areSame, Counts, countsOfAnswer, minus, sum } from './coun
 
 /**
  * The fields that an export may be ordered by, as numbers. The specification names no order: every pass over the whole export finds
- * out whether there is one, and every page is checked against it.
+ * out whether the export is ordered, and checks every page against that order.
  */
 const keys = {
   id: ({ id }: Ordered) => (/^\d{1,15}$/.test(id) ? Number(id) : undefined),
@@ -78,7 +78,7 @@ export class WindowReading {
     this.#width = width;
   }
 
-  /** For a pass that does not know the order yet: one reading per order. @param oldest the first request of the window, if any */
+  /** Readings for a pass that does not know the order yet: one reading per order. @param oldest the first request of the window, if any */
   static ofEach(oldest: Ordered | undefined): WindowReading[] {
     return kinds.flatMap((by) => {
       const key = oldest && keys[by](oldest);
@@ -113,7 +113,7 @@ export class WindowReading {
     }
   }
 
-  /** The next page does not follow the last one. */
+  /** Call this before a page that does not follow the last page. */
   jump(): void {
     this.#last = undefined;
   }

@@ -10,14 +10,14 @@ import { type Held, removeWrittenAnswers } from './written-answers.ts';
 const firstMs = 1_000;
 const longestMs = 3_600_000;
 const longestPassingMs = 60_000;
-/** A person is alerted from this attempt on: a request that is being made, or a short outage, is over by then. */
+/** A person is alerted from this attempt on: by then a request that was being made is known, and a short outage has ended. */
 const alertAfter = 5;
 
 export async function erase(job: EraseJob, context: EraseContext): Promise<JobResult> {
   if (job.kind === 'continue') return await attempt(job.erasure, context);
   const id = await begin(job, context);
   const result = await attempt(id, context);
-  // Queued by its id only, as this job, which holds personal data, is removed.
+  // The next job holds only the erasure's id, as this job, which holds personal data, is removed.
   if (result.do === 'wait') await context.queueErasure(id, result.delayMs);
   return done;
 }
@@ -30,7 +30,7 @@ export async function begin(asked: AskedToErase, context: EraseContext): Promise
 /**
  * Erases people: finds their data and stores it as the erasure's subjects, masks the contacts at the service, removes the data from
  * journeys, snapshots and waiting events, and removes written answers from records at the vendor. After a kill the next attempt finds
- * the rest. What can't be done yet holds up nothing else, and is retried for ever. A proof of what was done stays, without
+ * the rest. A part that can't be done yet holds up no other part, and is retried for ever. A proof of the erasure stays, without
  * personal data.
  */
 export async function attempt(id: string, context: EraseContext): Promise<JobResult> {
@@ -41,7 +41,7 @@ export async function attempt(id: string, context: EraseContext): Promise<JobRes
   do {
     found = await findAll(erasure, context);
     held = await forget(found, erasure, context);
-    // Data may have come in meanwhile: the erasure is done when a search finds nothing.
+    // New data may have come in meanwhile: the erasure is done when a search finds nothing.
   } while (held.length === 0 && found.journeys.size + found.snapshots.size + found.mentions.size > 0);
   held.push(...(await removeWrittenAnswers(id, context)));
   if (held.length > 0) return await postpone(erasure, held, context);
@@ -49,7 +49,7 @@ export async function attempt(id: string, context: EraseContext): Promise<JobRes
   return done;
 }
 
-/** Keeps an erasure that is not done, alerts where it does not pass by itself, and queues the next attempt, with backoff. */
+/** Keeps an erasure that is not done, alerts a person where it needs one, and queues the next attempt, with backoff. */
 async function postpone(erasure: Erasure, held: readonly Held[], context: EraseContext): Promise<JobResult> {
   const tries = erasure.tries + 1;
   const longest = held.every(({ passes }) => passes) ? longestPassingMs : longestMs;
@@ -67,7 +67,7 @@ async function postpone(erasure: Erasure, held: readonly Held[], context: EraseC
   return { do: 'wait', delayMs };
 }
 
-/** After a bug of closeloop's own: the erasure is kept, and the sweep tries it again. */
+/** Called after a bug of closeloop: the erasure is kept, and the sweep tries it again. */
 export async function giveUpErase(job: EraseJob, why: string, context: EraseContext): Promise<void> {
   const id = job.kind === 'continue' ? job.erasure : await begin(job, context);
   context.log.error({ source: context.name, erasure: id, why }, 'an erasure failed; it is kept, and tried again');

@@ -18,7 +18,7 @@ import type { Queues } from '../queues.ts';
 import type { Journeys } from '../source-store.ts';
 import type { WithdrawContext } from '../withdraw.ts';
 
-/** What erasing takes of a source: of the source that the request came through, and of each source that is searched. */
+/** The parts that erasing needs of a source: of the source through which the request came, and of each source that is searched. */
 export interface EraseContext
   extends WithdrawContext,
     StoredSource,
@@ -52,12 +52,12 @@ export async function findAll(erasure: Erasure, context: EraseContext): Promise<
   return search;
 }
 
-/** What one attempt has to erase. All of it is stored with the erasure before anything is erased. */
+/** The data that one attempt has to erase. All subjects are stored with the erasure before anything is erased. */
 export class ErasureFindings {
-  /** Data that came in later stays. */
+  /** Data that came in after this instant stays. */
   readonly until: Date;
   readonly contacts = new Map<string, SubjectOf<'contact'>>();
-  /** Not erased yet. */
+  /** The person's journeys that are not erased yet. */
   readonly journeys = new Map<string, { journey: Journey; of: EraseContext }>();
   /** Snapshots to erase, with the keys of their contacts. */
   readonly snapshots = new Map<string, { recordId: string; of: EraseContext; contacts: string[] }>();
@@ -80,7 +80,7 @@ export class ErasureFindings {
     this.#here = here;
   }
 
-  /** The subjects that were not searched for yet. */
+  /** Takes the subjects for which closeloop has not searched yet. */
   take(): Subject[] {
     const fresh = this.#fresh;
     this.#fresh = [];
@@ -152,7 +152,7 @@ export class ErasureFindings {
       const found = await Promise.all(
         [...forms.values()].map((contact) => of.store.queries.knownBy({ contact }, left)),
       );
-      // An address may be known of several people (the number of an office): the one who was chosen by it is meant, or the
+      // Several people may have the same address (the number of an office): the address means the person who was asked there, or the
       // customer of whom nothing else is known.
       return found.flat().filter(({ contact, personId }) => {
         return contact ? forms.has(contactKey(contact)) : personId === undefined;
@@ -170,7 +170,7 @@ export class ErasureFindings {
     if (requestId !== undefined) this.#requests.add(requestId);
     const subject = contact && subjectOf(contact.value, of);
     if (subject) this.add([subject]);
-    // An erasure of everybody finds all journeys and snapshots without these.
+    // An erasure of everybody finds all journeys and snapshots without further subjects.
     if (of.storedAs === this.#everybody) return;
     this.add([
       ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.storedAs, id: personId }]),
@@ -189,7 +189,7 @@ export class ErasureFindings {
     ]);
   }
 
-  /** Of records with a journey, of others, and in events that wait to be planned. Events first: they become the others. */
+  /** Searches snapshots in events that wait to be planned, then the stored snapshots. In this order, as planning stores the snapshots of events. */
   async #searchSnapshots(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const isEverybody = of.storedAs === this.#everybody;
     const sought = await soughtBy(fresh, of);
@@ -215,7 +215,7 @@ export class ErasureFindings {
     }
   }
 
-  /** Whether the request is the person's, or that of a person erased before, to whom nothing leads any more. */
+  /** Whether the request belongs to the person, or to a person who was erased before, so that no journey identifies them any more. */
   async #isTheirs(requestId: string): Promise<boolean> {
     if (this.#requests.has(requestId)) return true;
     for (const of of await this.#here.sources()) {
@@ -239,7 +239,7 @@ export class ErasureFindings {
     return (await this.#decided(customersIn(snapshot, of), { leads: [], keys: [] }, recordId, of)).leads;
   }
 
-  /** A record whose customer can't be determined because an expression was stopped is left, and a person is alerted. */
+  /** Skips a record whose customer can't be determined because an expression was stopped, and alerts a person. */
   async #decided<T>(work: Promise<T>, otherwise: T, recordId: string, of: EraseContext): Promise<T> {
     return await work.catch((error: unknown) => {
       if (!(error instanceof ExpressionSetAside)) throw error;
@@ -298,7 +298,7 @@ function withForms(
   return news.length === 0 ? undefined : { ...known, done: false, forms: [...known.forms, ...news] };
 }
 
-/** Records with a journey, readable or not, and records with a snapshot but no journey yet. Some come twice. */
+/** Records with a journey, readable or not, and records with a snapshot but no journey yet. Some records are listed twice. */
 async function* recordsOf(of: EraseContext): AsyncGenerator<string> {
   const unread: string[] = [];
   for await (const { recordId } of of.store.queries.all((id) => unread.push(id))) yield recordId;

@@ -16,8 +16,8 @@ import type { EraseContext, ErasureFindings } from './find.ts';
 import { type Held, heldBy, storeVendorIds } from './written-answers.ts';
 
 /**
- * How long masking waits for the search that finds out whether a request was made, once the search may begin. A masked request shows no
- * contact, so nobody could tell whose it is: not this journey's search, and not the search of another one in the same campaign.
+ * How long masking waits for the search for a request of unknown outcome, once the search may begin. A masked request shows no
+ * contact, so no search could find out whose request it is: neither this journey's search nor another journey's search in the campaign.
  */
 const soughtForMs = 600_000;
 /** After this many failures in a row (an outage, a revoked key) the other contacts wait for the next attempt. */
@@ -99,7 +99,7 @@ async function withdrawAll(found: ErasureFindings, { what }: Erasure): Promise<{
 }
 
 /**
- * Masks each contact by every form under which the service may have stored it; again while a journey of the person is not erased, as
+ * Masks each contact by every form under which the service may have stored it. Masks again while a journey of the person is not erased, as
  * its request may have come after the masking. @returns the keys of contacts that are not masked
  */
 async function maskAll(
@@ -147,7 +147,7 @@ async function maskAll(
   return unmasked;
 }
 
-/** A test request holds the customer's values, and is to the test contact: all of that contact's requests are masked. */
+/** The test contacts to mask. A test request to such a contact holds the customer's values, so all requests of the test contact are masked. */
 function testContactsOf({ journeys }: ErasureFindings): Map<string, Contact> {
   const tests = [...journeys.values()].flatMap(({ journey: { test, requestId } }) =>
     test && requestId !== undefined ? [test.contact] : [],
@@ -165,11 +165,11 @@ async function mask(contact: SubjectOf<'contact'>, id: string, context: EraseCon
   const after = { ...contact, masked, ...(wasMasked && { wasMasked }) };
   await context.erasures.change(id, [{ ...after, done: false }]);
   for (const form of contact.forms) await context.contacts.forgetAsked(form);
-  // Last, so that after a kill the next attempt finds what is still to be done.
+  // The contact is marked as done last, so that after a kill the next attempt finds the rest.
   await context.erasures.change(id, [{ ...after, done: true }]);
 }
 
-/** What masking this form masked; without `appeals` where everything was masked before, undefined where the service does not know the form. */
+/** The result of masking this form; without `appeals` where everything was masked before, undefined where the service does not know the form. */
 async function maskForm(form: Contact, { feedback }: EraseContext): Promise<MaskResult['masked'] | undefined> {
   try {
     return (await feedback.mask(form)).masked;

@@ -2,7 +2,7 @@ import { type Erasure, noWrittenAnswers, type Proof, type Subject } from '../../
 import { refOf } from '../../journey/refs.ts';
 import type { EraseContext, ErasureFindings } from './find.ts';
 
-/** Ends the erasure: stores and logs the proof of what was done, which holds no personal data, and alerts of unreadable data. */
+/** Ends the erasure: stores and logs its proof, which holds no personal data, and alerts a person to unreadable data. */
 export async function prove({ id, what }: Erasure, found: ErasureFindings, context: EraseContext): Promise<void> {
   const subjects = await context.erasures.subjects(id);
   const contacts = subjects.filter((one) => one.kind === 'contact');
@@ -45,7 +45,7 @@ function writtenAnswersIn(subjects: readonly Subject[], sources: readonly EraseC
   return left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
 }
 
-/** What was left at the vendors, as `<source>: <what>`. */
+/** The data that stays at the vendors, as `<source>: <what>`. */
 function leftIn(subjects: readonly Subject[], sources: readonly EraseContext[]): string[] {
   const writtenAnswers = subjects.filter((one) => one.kind === 'written-answer');
   const nameOf = (source: string) => sources.find(({ storedAs }) => storedAs === source)?.name ?? source;
@@ -55,7 +55,7 @@ function leftIn(subjects: readonly Subject[], sources: readonly EraseContext[]):
 const keptByService =
   "the service: grades, comments and statistics of the masked requests, and their custom fields that are not marked as personal data (the journey's reference is one), under nobody's name";
 
-/** Data that the erasure does not remove. At the service: specification, section 4.3. */
+/** The data that the erasure does not remove. For the service see its specification, section 4.3. */
 function keptOf(subjects: readonly Subject[], sources: readonly EraseContext[], { keepMs }: EraseContext): string[] {
   const days = Math.round(keepMs / 86_400_000);
   const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
@@ -72,8 +72,8 @@ function keptOf(subjects: readonly Subject[], sources: readonly EraseContext[], 
 }
 
 /**
- * Ids of the person's records, which name journeys and keys. Of an id that a sender has chosen nobody can tell whether it names the person,
- * unless the connector has put a digest in its place.
+ * Ids of the person's records, which stay in the names of journeys and keys. If a sender has chosen an id, closeloop can't know whether the id names
+ * the person, unless the connector has put a digest in its place.
  */
 function idsLeftIn(subjects: readonly Subject[], { name, storedAs, source }: EraseContext, days: number): string[] {
   const ids = subjects.flatMap((one) =>

@@ -6,15 +6,15 @@ import { isUnreadable } from '../../journey/stored-journey.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
 import type { EraseContext, ErasureFindings } from './find.ts';
 
-/** What an erasure could not do yet. No personal data. */
+/** A part that an erasure could not do yet. Holds no personal data. */
 export interface Held {
   what: string;
   why: string;
-  /** A later attempt will succeed without a person. */
+  /** Whether a later attempt will succeed without a person. */
   passes: boolean;
 }
 
-/** @throws the error itself, where it is not the service's or a vendor's: Redis is down, or a bug of closeloop's own */
+/** @throws the error itself, where it comes from neither the service nor a vendor: Redis is down, or closeloop has a bug */
 export function heldBy(error: unknown, what: string): Held {
   if (!(error instanceof CloseloopError)) throw error;
   return { what, why: messageOf(error), passes: adviceOf(error).kind === 'transient' };
@@ -39,7 +39,7 @@ export async function storeVendorIds(
   }
 }
 
-/** The id itself where the snapshot can't be read: the erasure goes on, and deletes the snapshot. */
+/** The vendor's own id of a record; the record's id where the snapshot can't be read: the erasure goes on, and deletes the snapshot. */
 async function vendorIdOf(recordId: string, { source }: EraseContext): Promise<string> {
   try {
     return (await source.vendorIds?.([recordId]))?.[0] ?? recordId;
@@ -85,7 +85,7 @@ export async function removeWrittenAnswers(id: string, context: EraseContext): P
         left = [whyLeft(error)];
       }
     }
-    // The proof lists what is left once for all records of the source.
+    // The proof lists once, for all records of the source, what stays at the vendor.
     await context.erasures.change(
       id,
       some.map((copy, index) => ({ ...copy, left: index === 0 ? left : [] })),

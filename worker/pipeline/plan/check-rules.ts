@@ -44,8 +44,8 @@ export interface DeadRule {
 type Conditional = Pick<LoadedRule, 'name' | 'when'>;
 
 /**
- * Rules that can never be chosen, as far as conditions tell without a record: conditions that are the same for every record (`true`,
- * `1 = 2`), and conditions that stand twice in the same words. Pure.
+ * Rules that can never be chosen, as far as closeloop can know without a record: because of conditions with the same result for every record (`true`,
+ * `1 = 2`), or conditions that an earlier rule has in the same words. Pure.
  */
 export function deadRules(rules: readonly Conditional[], never: readonly { when: Expression }[] = []): DeadRule[] {
   const always = never.find(({ when }) => truthOf(when) === true);
@@ -69,7 +69,7 @@ export function deadRules(rules: readonly Conditional[], never: readonly { when:
   });
 }
 
-/** What a condition is for every record; undefined where that depends on the record, or is not known. */
+/** The result of a condition that is the same for every record; undefined where the result depends on the record, or is not known. */
 function truthOf(when: Expression | undefined): boolean | undefined {
   if (when === undefined) return true;
   return when.constant === undefined || !when.constant.ok ? undefined : isTrue(when.constant);

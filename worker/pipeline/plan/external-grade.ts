@@ -19,7 +19,7 @@ export type GradeContext = PlanJourneyContext &
   Pick<Vendor, 'read'> &
   Pick<Queues, 'queueAsk'> & { feedback: FeedbackClient };
 
-/** A journey in these states asks nobody. */
+/** A journey in these states asks no customer. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
 /** The wait until the journey's request exists. Real time. */
 const askingMs = 1_000;
@@ -56,8 +56,8 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
 }
 
 /**
- * The latest journey of the record, or the journey that asked where the latest asked nobody. A record without a journey gets one,
- * planned at once.
+ * The latest journey of the record; if the latest journey asks no customer, the journey that asked. A record without a journey gets a
+ * journey, which is planned at once.
  */
 async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promise<Journey | undefined> {
   const { store } = context;
@@ -85,7 +85,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
   return after;
 }
 
-/** Why the campaign does not take the grade, if so. Only for a grade that the service has refused, as the cached campaign may be out of date. */
+/** Why the campaign does not take the grade, if so. Used only once the service has refused the grade, as the cached campaign may be out of date. */
 function outsideOf({ id, grade_list }: Campaign, grade: number): string | undefined {
   if (grade_list.includes(grade)) return undefined;
   const taken = grade_list.length === 0 ? 'no grade' : `only ${grade_list.join(', ')}`;
@@ -150,6 +150,6 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
     return { journey: { ...now, given: { ...now.given, delivered } }, trace };
   });
   log.info({ journey: refOf(context.name, journey.id) }, 'graded at the service');
-  // Another worker sent a newer grade meanwhile, and this one may have reached the service after it.
+  // Another worker sent a newer grade meanwhile, and this older grade may have reached the service last.
   return after ? await sendGrade(after, context) : done;
 }

@@ -14,7 +14,7 @@ export type PlanContext = GradeContext &
   ReceivingContext &
   Pick<Policy, 'keepMs'> &
   Pick<Queues, 'queueEvent' | 'rateLimit'> & {
-    /** The last time in which the source ran dry, and not in earnest: what closed then asks nobody by itself. */
+    /** The last period in which only a dry run had the source: closeloop does not ask by itself about records that closed then. */
     ranDry(): Promise<{ from: Date; until: Date } | undefined>;
     /** The vendor revoked the access: stops every stage until a person restores it. */
     revoke(why: string): Promise<void>;

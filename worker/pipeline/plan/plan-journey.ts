@@ -23,11 +23,11 @@ import type { Policy } from '../policy/source-policy.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
 
-/** The part of the context that a job has which plans and asks. */
+/** The part of the context that only a job that plans and asks has. */
 export interface AsksAtOnce {
   /**
    * Whether the job itself asks about this journey, whose customer is due. Left out: the job only plans.
-   * @param decision of a journey that is not stored yet: asking goes by it
+   * @param decision given for a journey that is not stored yet: asking uses this decision
    */
   takeDue?: (journey: Journey, decision: AskDecision | undefined) => Promise<boolean>;
 }
@@ -37,17 +37,17 @@ export type PlanJourneyContext = JourneyDecisionContext &
   Pick<Policy, 'dryRun'> &
   AsksAtOnce & { log: Log; holds: Holds };
 
-/** A journey that a decision was made about, and saved. */
+/** A journey about which closeloop has decided. */
 export interface PlannedJourney {
   journey: Journey;
-  /** The journey's customer is due, and the job that asks stores the journey: it is not stored yet. */
+  /** Given where the journey's customer is due and the journey is not stored yet: the job that asks stores it. */
   unstored?: AskDecision;
 }
 
 /**
- * Decides about a received journey, or a draft of one, and saves the decision. A draft whose customer is due stays a draft, as the job
+ * Decides about a received journey, or the draft of a journey, and saves the decision. A draft whose customer is due stays a draft, as the job
  * that asks stores it. Undefined: there is no such journey, as with `JourneyStore.update`.
- * @param known what the record's customer was asked; left out: that is read
+ * @param known the requests to the record's customer so far; left out: they are read from Redis
  */
 export async function planJourney(
   journey: Journey,
@@ -103,7 +103,7 @@ function searchedAnother({ searched }: Journey, contact: Ask['contact']): boolea
   return searched !== undefined && searched.contact !== contactKey(contact);
 }
 
-/** Skips a closing before any rule is looked at. @param record undefined where the record can't be read */
+/** Skips a closing before any rule is evaluated. @param record undefined where the record can't be read */
 export async function skipUndecided(
   journey: Journey,
   skip: Skip,
@@ -150,7 +150,7 @@ export interface ClosingAt {
   closedAt: Date;
 }
 
-/** The journey of this closing: made now, or found. */
+/** Finds the journey of this closing, or creates it. */
 export async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: ReceivingContext): Promise<Journey> {
   return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event)])).journey;
 }

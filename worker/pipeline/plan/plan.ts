@@ -46,9 +46,9 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   if (event.kind === 'changed') await context.store.changes.note(event.recordId);
   const remembered = await context.store.records.read(event.recordId);
   const found = await remembered.journeyOf(event.key, event.closing);
-  // A killed worker may have stored it, and not have looked whether its person was erased meanwhile.
+  // A worker may have been killed after it stored the journey, and before it checked whether the person was erased meanwhile.
   const known = found && (await eraseIfForgotten(found, context));
-  // Whose closing this is cannot be told any more once it is erased.
+  // An erased journey no longer shows whose closing it is.
   if (!known?.erasedAt) await saveSnapshot(event, context);
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await enqueueAsk({ journey: known }, event, context);
@@ -87,7 +87,7 @@ async function journeysOf(
   for (const journey of found) {
     const { state, withdrawing } = journey;
     if (state !== 'asked' || withdrawing === undefined) continue;
-    // Whatever the record's state is now.
+    // The withdrawal is finished whatever state the record has now.
     await tryToWithdraw(journey, withdrawing, context);
     all = await context.store.records.journeysOf(recordId);
   }
@@ -97,7 +97,7 @@ async function journeysOf(
   };
 }
 
-/** @param known what is remembered of the record under its present name; left out: that is read */
+/** @param known the stored state of the record under its present id; left out: it is read from Redis */
 async function planClosed(
   event: RecordJob,
   reading: ClosedReading,
@@ -105,7 +105,7 @@ async function planClosed(
   context: PlanContext,
 ): Promise<JobResult> {
   const { closing, closedAt, record } = reading;
-  // The record was merged, and no event has said so yet: a customer asked about one record counts as asked about the other.
+  // The record was merged, and no event has reported the merge yet: a customer asked about one record counts as asked about the other.
   if (record.currentId !== event.recordId) {
     const noted = await merged(event.recordId, record.currentId, closedAt, context);
     if (noted.do === 'wait') return noted;
@@ -124,15 +124,15 @@ async function planClosed(
   await cancelEarlier(draft, context);
   const planned = await planJourney(draft, reading, context, await remembered.history());
   if (planned) return await enqueueAsk(planned, event, context);
-  // Another event has made the closing's journey meanwhile, or another closing's journey has got its number.
+  // Another event has created the closing's journey meanwhile, or the journey of another closing has taken its number.
   const now = await context.store.records.read(record.currentId);
   const isAsRead = known === undefined || now.seen === known.seen;
-  // Where another closing has got the number, this reading does not count: that closing may be a later one.
+  // Where another closing has taken the number, this reading does not count: the other closing may be later.
   const isKnown = now.nameOf(closing).exists || now.hasEvent(event.key);
   return isAsRead && isKnown ? await planClosed(event, reading, undefined, context) : await planRecord(event, context);
 }
 
-/** This closing already has a journey, from an interrupted attempt or another event, or its record is back. */
+/** Plans a closing that already has a journey, from an interrupted attempt or another event, or because its record is back. */
 async function planAgain(
   event: RecordJob,
   at: ClosingAt,
@@ -153,7 +153,7 @@ async function planAgain(
 
 /** Why a closing without a journey gets none, if so. */
 async function whyBeforeTime(closedAt: Date, context: PlanContext): Promise<string | undefined> {
-  // An old record was changed. A journey of the record may have asked, and have been removed since.
+  // An old record was changed. A journey of the record may have asked, and may have been removed since.
   if (context.clock.now().getTime() - closedAt.getTime() > context.keepMs) return 'closed too long ago to ask';
   const dry = await context.ranDry();
   const isDuring = dry && closedAt >= dry.from && closedAt <= dry.until;

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { RedisClient } from '../../redis/client.ts';
 import { tagOf } from '../../redis/keys.ts';
 
-/** What is known of a source's polls: for `status`, and for the next poll. */
+/** The stored state of a source's polls: for `status`, and for the next poll. */
 const Known = z.object({
-  /** When closeloop met this source first: nobody is asked about earlier closings, unless a person says so. */
+  /** When closeloop first knew this source: closeloop does not ask about earlier closings, unless a person starts a backfill. */
   since: z.coerce.number().transform((ms) => new Date(ms)),
   cursor: z.string().optional(),
-  /** When a poll last ended well, and when the last poll began. */
+  /** When the last successful poll ended, and when the last poll began. */
   doneAt: z.coerce
     .number()
     .transform((ms) => new Date(ms))
@@ -18,7 +18,7 @@ const Known = z.object({
 });
 export type PollState = z.output<typeof Known>;
 
-/** A hash. */
+/** The key of a hash. */
 export const pollKey = (source: string): string => `${tagOf(source)}:poll`;
 
 export async function pollState(redis: RedisClient, source: string): Promise<PollState | undefined> {

@@ -17,11 +17,11 @@ import { type PollState, pollKey, pollState } from './poll-state.ts';
 /** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
 const lockMs = 120_000;
 
-/** How long before the last good poll a poll without a cursor begins. Real time. */
+/** A poll without a cursor begins this long before the last successful poll. Real time. */
 const marginMs = 86_400_000;
-/** After a configuration error a poll is tried again this soon: the cause may be mended. Real time. */
+/** The wait before a poll is tried again after a configuration error, as a person may have mended the cause. Real time. */
 const refusedMs = 60_000;
-/** Real time. */
+/** A person is alerted when no poll has got through for this time. Real time. */
 const overdueMs = 86_400_000;
 const overdue = 'no poll has got through for a day: closings that webhooks miss are not found';
 const overdueRemedy = 'see "the poll ended early" in the log; where it waits for the quota, leave closeloop more of it';
@@ -29,16 +29,16 @@ const overdueRemedy = 'see "the poll ended early" in the log; where it waits for
 interface PollOptions {
   redis: RedisClient;
   pauses: Pauses;
-  /** Real time. */
+  /** The time between two polls. Real time. */
   everyMs: number;
   /** Polled events wait this long for the vendor's webhook, so that only closings without a webhook count as missed. Real time. */
   headStartMs: number;
-  /** Is the source not to begin anything for now? Left out: it is not held up. */
+  /** Whether the source must not begin a poll now. Left out: it always may. */
   isHeldUp?: () => Promise<boolean>;
   jobs: IngestionQueues;
 }
 
-/** Of one poll, or backfill: years of a large company. */
+/** The most pages of one poll or backfill: enough for years of a large company. */
 export const mostPages = 100_000;
 
 type PollContext = Parameters<typeof noteRequested>[2] & {
@@ -50,19 +50,19 @@ type PollContext = Parameters<typeof noteRequested>[2] & {
 };
 
 /**
- * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.
- * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
+ * Asks the vendor what changed since the last poll, if a poll is due, and queues the changes like events of webhooks. One process polls at a time.
+ * The cursor is stored after its page: after a kill the next poll reads the page again, and its events are already known.
  */
 export async function poll(context: PollContext, options: PollOptions): Promise<void> {
   const { redis, pauses, everyMs, jobs } = options;
   const { name, storedAs, source, log } = context;
   const headStartMs = source.isPolled ? 0 : options.headStartMs;
   const key = pollKey(storedAs);
-  // Before the first start nothing was missed: the first poll comes when the first interval has passed.
+  // Before the first start no webhook was missed: the first poll begins when the first interval has passed.
   if ((await redis.hsetnx(key, 'since', Date.now())) === 1) await redis.hset(key, 'begunAt', Date.now());
   if (!source.poll || (await options.isHeldUp?.())) return;
   const known = await pollState(redis, storedAs);
-  // In the future: the clock was set back since.
+  // `begunAt` may lie in the future, where the clock was set back since.
   if (!known || Math.abs(Date.now() - known.begunAt) < everyMs) return;
   const token = randomUUID();
   const lock = `${key}:lock`;
@@ -75,7 +75,7 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
       const page = await source.poll(from);
       const found = page.events.flatMap((event) => eventOf(event, known.since, headStartMs) ?? []);
       await noteRequested(page.events, new Date(), context);
-      // Under ids of their own: a webhook of the same closing must not be taken for its repetition.
+      // Polled events have job ids of their own: a webhook of the same closing must not count as a repetition of the polled event.
       await addEvents(jobs, found, (key) => `poll-${jobIdOf(key, context.seal)}`);
       await redis.hset(key, 'cursor', page.cursor);
       from = { cursor: page.cursor };
@@ -107,7 +107,7 @@ function beginning({ since, doneAt }: PollState): Date {
   return doneAt === undefined ? since : new Date(Math.max(since.getTime(), doneAt.getTime() - marginMs));
 }
 
-/** As it is queued. Real time. */
+/** The event as it is queued; undefined for an event that is left out. Real time. */
 function eventOf(event: SourceEvent, notBefore: Date, headStartMs: number): DueEvent | undefined {
   const receivedAt = new Date();
   if (isRecordEvent(event)) {

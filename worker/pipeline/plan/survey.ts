@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import { done, type JobResult, type SurveyJob } from '../jobs.ts';
 import type { Queues } from '../queues.ts';
 
-/** The longest wait for the answers' journey: longer than it takes to find out whether a request was created. Real time. */
+/** The longest wait for the journey of the answers: longer than closeloop takes to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;
 const retryMs = 10_000;
 
@@ -19,7 +19,7 @@ export interface SurveyContext {
 }
 
 /**
- * Saves a survey's answers in the journey of their feedback request, in whichever source that journey is; the answers are written back with the
+ * Saves a survey's answers in the journey of their feedback request, in any of the sources. The answers are written back with the
  * grade. The newest version wins.
  */
 export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<JobResult> {

@@ -24,8 +24,8 @@ export function loadAnswerRule(rule: AnswerRule): LoadedAnswerRule {
 }
 
 /**
- * What the expressions of answer rules see beside the record: `answer.grade`. What there is none of is left out: `null <= 2` would be a
- * mistake of the expression, and `"…: " & null` a text.
+ * The answer as the expressions of answer rules read it beside the record: `answer.grade`. Missing values are left out: `null <= 2` would be an
+ * error of the expression, and `"…: " & null` a text.
  */
 export interface AnswerShape {
   grade?: number;
@@ -34,13 +34,13 @@ export interface AnswerShape {
   comment?: string;
   /** The campaign's name. */
   campaign: string;
-  /** Of a survey, by question id. */
+  /** The answers to a survey, by question id. */
   answers: Readonly<Record<string, unknown>>;
-  /** Whether the customer has changed it: this is not the first version. */
+  /** Whether the customer has changed the answer: this is not its first version. */
   changed: boolean;
 }
 
-/** Undefined without an answer. */
+/** The journey's answer for expressions; undefined without an answer. */
 export function answerShape(journey: Journey): AnswerShape | undefined {
   const { answer, maxGrade, campaignName, campaign, survey } = journey;
   if (answer === undefined) return undefined;

@@ -27,10 +27,10 @@ export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'>;
 /** When to ask, or why there is no hour in which to ask. */
 export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
 
-/** A journey whose customer is to be asked, with the contact. */
+/** A journey whose customer closeloop is going to ask, with the contact. */
 type Asked = Pick<Journey, 'closedAt' | 'place' | 'hurried'> & { contact: Contact };
 
-/** The signs of where the customer is. */
+/** The hints at where the customer is. */
 export function placeOf(record: PresentedRecord, { kind, value }: Contact): PlaceHints {
   const { timeZone, country, region } = record;
   const phoneCountry = kind === 'phone' ? countryOfPhone(value) : undefined;
@@ -74,7 +74,7 @@ export function askingTime(
   }
 }
 
-/** Why no request can ever leave within the windows of a rule and its campaign, as far as that shows without a record. */
+/** Why no request can ever leave within the windows of a rule and its campaign, as far as this can be known without a record. */
 export function windowProblems(rule: Windowed, campaign: Campaign, context: HoursContext): string[] {
   return checkWindows(messageHours(rule, campaign, context, campaign.type === 'sms'));
 }
@@ -112,8 +112,8 @@ type Timed = Pick<LoadedRule, 'maxAge' | 'delay'>;
 type Delayed = Pick<Campaign, 'type' | 'send_delay'>;
 
 /**
- * Why it is too late to ask about a closing, if so. The age of a planned closing says nothing, as a window may rightly open a week later:
- * then what counts is how long ago the planned time was. In an external campaign nobody is asked.
+ * Why it is too late to ask about a closing, if so. For a closing with a planned time the age of the planned time counts, as a window may rightly
+ * open a week after the closing. In an external campaign a closing is never too old, as the service asks nobody there.
  * @param closing `dueAt`: the planned time, if there is one
  */
 export function tooOld(
@@ -131,7 +131,7 @@ export function tooOld(
   return { reason: 'too-old', why: `too old to ask: ${what} (maxAge ${formatDuration(maxAge)})` };
 }
 
-/** Problems of a rule that would ask nobody, as each closing is too old when its delay has passed. */
+/** Problems of a rule that would never ask, because every closing is too old when its delay has passed. */
 export function maxAgeProblems(rule: Timed, campaign: Delayed): string[] {
   const { maxAge, delay } = limitsOf(rule, campaign);
   if (maxAge === false || maxAge > delay || campaign.type === 'external') return [];

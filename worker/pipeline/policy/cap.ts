@@ -7,10 +7,10 @@ import type { Skip } from '../../journey/reasons.ts';
 import type { CampaignRule } from '../rules.ts';
 import { tooOld } from './asking-time.ts';
 
-/** When a journey that is due may ask by the caps: now, or later, or never. */
+/** When the caps let a due journey ask: now, later, or never. */
 export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);
 
-/** The instant of a place: the n-th of the slots that are spread over the day, and over the hour. */
+/** The turn of a journey that has slots under the caps: slots are spread evenly over the day, and over the hour. */
 export function turnIn(
   { hour, places, fullBefore }: Extract<Slot, { is: 'new' }>,
   scopes: readonly CapScope[],
@@ -38,7 +38,7 @@ export function inWords({ name, hour, day }: CapScope): string {
   return `cap of ${parts.join(' and ')} of ${name}`;
 }
 
-/** Skips a closing that would be too old by its turn. */
+/** Skips a closing that would be too old when its turn comes. */
 export function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: CampaignRule, campaign: Campaign): Turn {
   if (turn.do !== 'wait' || backfilled) return turn;
   const old = tooOld({ closedAt }, rule, campaign, turn.at);

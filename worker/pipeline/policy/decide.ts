@@ -31,7 +31,7 @@ export type DecisionContext = FitContext &
 /** The parts of a source that say whether a rule fits its campaign. */
 type FitContext = { name: string; storedAs: string } & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
 
-/** The facts that stay as they were when the record closed, and those of the journey. All else is as it is when the decision is made. */
+/** The facts that do not change after the record has closed, and the facts of the journey. Everything else is read when the decision is made. */
 export interface Closing {
   /** The journey that the closing has, or would get. Chooses the sample, with `source`. */
   journeyId: string;
@@ -44,9 +44,9 @@ export interface Closing {
   backfilled?: boolean | undefined;
   /** A person wants the customer asked as soon as possible. */
   hurried?: boolean | undefined;
-  /** An earlier attempt to ask has an outcome that is not certain (`Journey.searched`): asking finds that out before it minds the age. */
+  /** The outcome of an earlier attempt to ask is not certain (`Journey.searched`): asking finds out the outcome before it checks the age. */
   searched?: object | undefined;
-  /** The requests that the record's customer got. */
+  /** The requests that the record's customer received. */
   history: RecordHistory;
 }
 
@@ -55,7 +55,7 @@ export type Verdict =
   | ({ do: 'skip'; trace: string[]; rule?: LoadedRule; campaignId?: number | undefined } & Skip)
   | Ask;
 
-/** A customer is to be asked, in this way. */
+/** The decision to ask a customer. */
 export interface Ask {
   do: 'ask';
   trace: string[];
@@ -73,12 +73,12 @@ export interface Ask {
   dueAt: Date;
   /** When the windows close again after `dueAt`; undefined: never. */
   until: Date | undefined;
-  /** Why not sooner. */
+  /** Why the customer is not asked sooner. */
   timing: string[];
 }
 
 /**
- * Decides about a closing of `record`: when the record closes, again when its customer is to be asked, and for previews. The same
+ * Decides about a closing of `record`: when the record closes, again when its customer is due, and for previews. The same
  * arguments give the same decision; nothing is changed.
  * @param now the earliest instant to ask
  * @param chosen called with the chosen rule before the campaign is read
@@ -169,7 +169,7 @@ function contactBy(
   };
 }
 
-/** A backfill asks however old a closing is; that its planned time passed long ago counts all the same. */
+/** Whether the age counts. A backfill asks about a closing of any age, but not long after the closing's planned time. */
 function isAgeMinded({ backfilled, dueAt, searched }: Closing): boolean {
   return !searched && !(backfilled && dueAt === undefined);
 }
@@ -185,7 +185,7 @@ type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; skip
 /**
  * The first rule whose condition is true for the record, with the results of its expressions; no rule where a condition of `never` is
  * true. JSONata's own truth (`$boolean`) decides: 0, an empty text or list, and an expression that finds nothing are false. A condition
- * that can't be evaluated stops the search, as a later rule could be the wrong one.
+ * that can't be evaluated stops the search, as a later rule could be the wrong rule.
  * @throws ExpressionSetAside for an expression that was stopped, with the rules that have it
  */
 export async function chooseRule(
@@ -218,7 +218,7 @@ function failed(why: string): Choice {
   return { rule: undefined, skip: { reason: 'condition-failed', why } };
 }
 
-/** The places of this expression in the configuration, for an error. */
+/** Where the configuration has this expression, for an error. */
 function placesOf(source: string, rules: readonly LoadedRule[], never: Never['expressions']): string {
   const holds = ({ when, then }: LoadedRule): boolean => [when, ...then].some((one) => one?.source === source);
   const places = rules.filter(holds).map(({ name }) => `rule "${name}"`);
@@ -257,7 +257,7 @@ function describe(sources: Record<string, string>): string {
 }
 
 /**
- * The rule's campaign. Journeys that ask in a missing campaign wait until a person mends that.
+ * The rule's campaign. Journeys that ask in a missing campaign wait until a person mends the rule or the campaign.
  * @throws CloseloopError config for a campaign that the service doesn't know, or doesn't let closeloop use
  */
 export async function campaignOf(rule: CampaignRule, context: DecisionContext): Promise<Campaign> {
@@ -278,7 +278,7 @@ export function campaignFault(message: string, campaign: number, cause: Closeloo
   return new CloseloopError(message, { kind: 'config', only, ...(isDoubtful && { doubtful: true }) }, { cause });
 }
 
-/** The rules that were found to fit each campaign, as it was read last: they are checked once, and not for each closing. */
+/** The rules that fit each campaign, as the campaign was last read: so a rule is checked once, and not for each closing. */
 const faultless = new WeakMap<Campaign, WeakSet<LoadedRule>>();
 
 /** Maps the values for the campaign as it is now. @throws CloseloopError config where the rule itself is wrong */
@@ -294,7 +294,7 @@ export function mapFields(rule: CampaignRule, findings: Findings, campaign: Camp
   });
 }
 
-/** Turns the service's error about an inactive campaign into one that a person has to mend. */
+/** Turns the service's error about an inactive campaign into an error that a person has to mend. */
 export function asCampaignFault(error: unknown, campaign: number): unknown {
   if (!(error instanceof FeedbackError) || !isAboutCampaign(error)) return error;
   const why = `campaign ${campaign}: ${error.message} Activate the campaign, or let the rule ask in another one.`;
@@ -320,7 +320,7 @@ export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: Fit
   ];
 }
 
-/** The service refuses requests in a widget's campaign (section 2 of its specification): people come upon the widget. */
+/** The service refuses requests in a widget's campaign (section 2 of its specification): people find the widget by themselves. */
 function widgetProblems({ id, type }: Campaign): string[] {
   return type === 'widget' ? [`campaign ${id} is a widget's: nobody can be asked in it`] : [];
 }

@@ -4,12 +4,12 @@ import type { Journey } from '../../journey/journey.ts';
 import type { LoadedRule } from '../rules.ts';
 import type { Policy } from './source-policy.ts';
 
-/** The most addresses of one person: more belong to no one person. */
+/** The most addresses of one person: a record with more addresses has those of several people. */
 const most = 8;
 
 /**
- * The keys of further addresses of the record's person: what the rule's contact expressions found beside the contact, as far as
- * messages reach it. Not an address that stands in the rule itself, which belongs to no customer in particular.
+ * The keys of further addresses of the record's person: addresses that the rule's contact expressions found beside the contact, and that
+ * messages can reach. An address that stands in the rule itself is left out, as it belongs to no particular customer.
  * @param candidates what each expression found, in the rule's order
  */
 export function furtherAddresses(
@@ -31,8 +31,8 @@ export function furtherAddresses(
 }
 
 /**
- * The keys of every address of a record's customer: what stands where the connector's data sheet says, else what the rules' contact
- * expressions find at once.
+ * The keys of every address of a record's customer: the addresses at the paths that the connector declares, or else the addresses that the
+ * rules' contact expressions find without waiting for a turn.
  */
 export function customerAddresses(
   shape: object,

@@ -19,7 +19,7 @@ export function loadNever(conditions: readonly NeverCondition[], options: NeverO
   };
 }
 
-/** The conditions over the record. A condition may have a reason in the configuration, which then stands in place of the usual reason. */
+/** The conditions over the record. A condition may have a reason in the configuration, which then replaces the usual reason. */
 export function ofRecord(
   { reason, handledIn, noReply, ...rest }: NeverCondition,
   parts: RecordParts,
@@ -60,7 +60,7 @@ const byName = [
   ['agents', 'agent'],
 ] as const;
 
-/** The wanted name that is among the values, as the configuration writes it. */
+/** The first wanted name among the values, as the configuration writes the name. */
 function nameIn(values: readonly unknown[], wanted: readonly string[], word: string): Why {
   const there = new Set(values.map((value) => String(value).trim().toLowerCase()));
   const found = wanted.find((name) => there.has(name.toLowerCase()));

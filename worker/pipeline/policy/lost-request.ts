@@ -10,16 +10,16 @@ interface LostRequest {
   /** When the request was made. */
   at: Date;
   why: string;
-  /** Only the service knows of the request, so that another program may have made it. */
+  /** Only the service knows of the request, so another program may have made the request. */
   isSuspicion: boolean;
   /** The journey's own attempt that was searched for before: the new search uses the same intent. */
   sought?: Intent;
 }
 
 /**
- * Redis may have lost its last writes (a failover, a power cut, a restored backup), and with them that this journey has asked.
- * The contact's note, which lies on another node of a cluster, and the service remember. When either knows of a request since
- * the closing that no journey explains, that request is searched for before anybody is asked.
+ * Redis may have lost its last writes (a failover, a power cut, a restored backup), and with them the fact that this journey has asked.
+ * The contact's note, which lies on another node of a cluster, and the service still know of the request. When either knows of a request
+ * since the closing that no journey explains, closeloop searches for that request before it asks the customer.
  */
 export function lostRequest(
   journey: Journey,
@@ -42,13 +42,13 @@ export function lostRequest(
   }
   const last = known?.last_appeal;
   const isLastUnknown = last && last.getTime() >= since && !explains(lastHere, last);
-  // Also a request that only the service knew of, noted when another journey asked since.
+  // The note may also hold a request that only the service knew of, and that was noted when another journey asked since.
   const at = isLastUnknown ? last : noteOf(elsewhere)?.at;
   const why = 'the service asked this contact since the closing, and no journey knows of it';
   return at && { at, why, isSuspicion: true };
 }
 
-/** The request of the journey's own attempt was searched for and not found: the service may have got that request, or a later attempt's, since. */
+/** The request of the journey's own attempt was not found: the service may have received that request, or a later attempt's request, since. */
 function lateRequest(
   { searched, contact }: Journey,
   ref: string,

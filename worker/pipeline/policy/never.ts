@@ -9,7 +9,7 @@ import type { Policy } from '../../config/policy.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { Never } from '../rules.ts';
 
-/** Undefined: nothing speaks against asking. */
+/** The reason for not asking. Undefined: closeloop may ask. */
 export type Why = string | undefined;
 
 export interface NeverOptions extends ContactOptions {
@@ -19,7 +19,7 @@ export interface NeverOptions extends ContactOptions {
   lists: ReadonlyMap<string, ContactList>;
 }
 
-/** Why nobody is asked about a record, by the ready-made conditions. */
+/** Why the customer isn't asked about a record, by the ready-made conditions. */
 export async function neverByRecord(never: Never, shape: object, closedAt: Date): Promise<Skip | undefined> {
   if (never.ofRecord.length === 0) return undefined;
   const findings = await evaluateAll(
@@ -33,7 +33,7 @@ export async function neverByRecord(never: Never, shape: object, closedAt: Date)
   return undefined;
 }
 
-/** Why nobody is asked, by what the expressions of a ready-made condition found. */
+/** Why the customer isn't asked, by what the expressions of a ready-made condition found. */
 export function reasonOfRecord(
   { reads, reasonFor }: Never['ofRecord'][number],
   findings: Findings,
@@ -56,7 +56,7 @@ export function neverByPerson(never: Never, findings: Findings, contact: readonl
   return undefined;
 }
 
-/** All that contact expressions have found, as text. */
+/** Everything that contact expressions have found, as texts. */
 export function contactsIn(findings: Findings, contact: readonly Expression[]): string[] {
   const found = contact.flatMap((one) => valuesOf(findings, one).slice(0, mostCandidates));
   return found.flatMap((value) => {
@@ -64,7 +64,7 @@ export function contactsIn(findings: Findings, contact: readonly Expression[]): 
   });
 }
 
-/** Tells why nobody is asked at an e-mail address, if so; for `contactFor`. */
+/** Says why closeloop asks no customer at this e-mail address, if so; for `contactFor`. */
 export function unfitAddress(
   { askAnyway = [] }: Pick<Policy, 'askAnyway'>,
   { isRehearsal }: { isRehearsal: boolean },

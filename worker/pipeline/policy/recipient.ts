@@ -11,7 +11,7 @@ export interface Recipient {
   isTest: boolean;
 }
 
-/** @throws CloseloopError config where the test contact has no address of the kind that the campaign needs: nobody else is asked instead */
+/** @throws CloseloopError config where the test contact has no address of the kind that the campaign needs; the customer is not asked instead */
 export function recipientOf(
   customer: Contact,
   { name, campaign, test }: Pick<CampaignRule, 'name' | 'campaign' | 'test'>,
@@ -24,7 +24,7 @@ export function recipientOf(
   throw new CloseloopError(`rule "${name}": ${missingContact(type)}`, { kind: 'config', only });
 }
 
-/** @param liked the kind to take where the campaign reaches people by several kinds */
+/** @param liked the kind of contact to prefer where the campaign reaches people by several kinds */
 function testContactFor(test: TestContact, type: CampaignType, liked: Contact['kind']): Contact | undefined {
   const { phone, email, identifier } = test;
   const candidates = type === 'external' || type === 'widget' ? [identifier, email, phone] : [email, phone];
@@ -38,7 +38,7 @@ function missingContact(type: CampaignType): string {
   return `test mode holds, and the test contact has no ${kinds[type]}, which a campaign of type ${type} needs`;
 }
 
-/** Why a contact is not asked, by the service's own lists. */
+/** Why the service's own lists forbid asking a contact, if they do. */
 export function onList(known: ContactRecord | undefined, { campaign }: CampaignRule): Skip | undefined {
   if (known?.blacklist) return { reason: 'listed', why: 'the contact is on the blacklist of the Feedback service' };
   if (known?.graylist?.campaigns.some(({ id }) => id === campaign)) {
@@ -50,7 +50,7 @@ export function onList(known: ContactRecord | undefined, { campaign }: CampaignR
 /** The name of the custom field that marks a test request, where the configuration names no other field. */
 export const usualField = 'Test';
 
-/** What marks a test request in this campaign; nothing where the campaign has no such field. */
+/** The custom field that marks a test request in this campaign; empty where the campaign has no such field. */
 export function testMark(test: TestContact, { custom_fields }: Campaign): Record<string, string | boolean> {
   const { field = usualField } = test;
   const found = custom_fields.find(({ name }) => name === field);
@@ -58,7 +58,7 @@ export function testMark(test: TestContact, { custom_fields }: Campaign): Record
   return found?.field_type === 'Yes/No' ? { [field]: true } : {};
 }
 
-/** What keeps a rule from being tested in its campaign. */
+/** The problems that prevent testing a rule in its campaign. */
 export function testProblems({ test }: Pick<CampaignRule, 'test'>, campaign: Campaign): string[] {
   if (test === undefined) return [];
   const isMissing = testContactFor(test, campaign.type, 'email') === undefined;

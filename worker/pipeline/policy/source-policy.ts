@@ -10,10 +10,10 @@ import { type LoadedAnswerRule, loadAnswerRule } from './answer-rules.ts';
 import { loadNever } from './load-never.ts';
 import { unfitAddress } from './never.ts';
 
-/** What the configuration says of a source. */
+/** The policy of a source. */
 export type Policy = ReturnType<typeof policyOf>;
 
-/** What the configuration says of the source, with its expressions compiled. */
+/** The source's settings in the configuration, with expressions compiled. */
 export function policyOf(configured: ConfiguredSource, config: Config) {
   const { policy, defaultCountry, contactLists: lists } = config;
   const { maxAge = policy.maxAge, test = policy.test } = configured.policy;
@@ -24,19 +24,19 @@ export function policyOf(configured: ConfiguredSource, config: Config) {
   const contacts: readonly Expression[] = rules.flatMap(({ contact }) => contact);
   const { parts } = configured.connector;
   const answerRules: readonly LoadedAnswerRule[] = configured.answers.map(loadAnswerRule);
-  /** On which days nobody is asked; left out: on none. */
+  /** The holidays on which closeloop asks nobody. Left out: closeloop asks on every day. */
   const holidays: { holidays?: HolidayRules | undefined } = { holidays: config.holidays };
   return {
     rules,
-    /** What is done because of answers. */
+    /** The rules about answers, with their actions. */
     answerRules,
-    /** How long an answer has stayed as it is before it is written back. */
+    /** How long an answer has to stay unchanged before closeloop writes it back. */
     settleMs: configured.settleMs,
     /** Customers and records that no rule asks about. */
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
-    /** Why a well-formed e-mail address reaches nobody, if so. */
+    /** Why a well-formed e-mail address reaches no customer, if so. */
     unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
-    /** What holds over all sources. */
+    /** The policy for all sources. */
     policy,
     ...holidays,
     /** The contact expressions of all rules, also of an absent source's: they find the contacts of a record's customer. */
@@ -45,7 +45,7 @@ export function policyOf(configured: ConfiguredSource, config: Config) {
     parts,
     /** Paths to the addresses of a record's customer. */
     customerPaths: parts.customer?.map(compileExpression) ?? contacts.filter(({ constant }) => !constant),
-    /** A settled journey, and with it the memory of a closing, is kept this long. */
+    /** How long a settled journey is kept; after that closeloop no longer knows the closing. */
     keepMs: config.retention.journeys,
     /** The Feedback account's zone. */
     timeZone: config.feedback.timeZone,
@@ -59,7 +59,7 @@ export function policyOf(configured: ConfiguredSource, config: Config) {
     callMs: config.feedback.timeoutMs,
     /** Name of the custom field that holds the journey's reference, in campaigns that have it. */
     marker: config.marker,
-    /** Everything is decided and remembered, and nothing is sent: `start --dry-run`. */
+    /** A dry run decides and stores everything, and sends nothing: `start --dry-run`. */
     dryRun: isDryRun(configured.name),
     /** The create operation can't carry a date, so the service adds the campaign's delay itself (design.md, rule 3). */
     serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,

@@ -7,15 +7,15 @@ import { type CampaignRule, policiesOf } from '../rules.ts';
 
 /** A throttle, and which requests it counts. */
 export interface Scope extends Throttle {
-  /** For traces: `rule "all"`, `campaign 12`. */
+  /** The name for traces: `rule "all"`, `campaign 12`. */
   name: string;
-  /** Undefined: requests in every campaign. */
+  /** The campaigns whose requests count. Undefined: requests in every campaign count. */
   campaigns: ReadonlySet<number> | undefined;
 }
 
 export type Throttles = Pick<Policy, 'throttle' | 'campaigns' | 'groups'>;
 
-/** Every throttle that a request of this rule has to keep to. */
+/** Every throttle that holds for a request of this rule. */
 export function scopesOf({ name, throttle, campaign }: CampaignRule, policy: Throttles): Scope[] {
   return [
     ...(throttle ? [{ ...throttle, name: `rule "${name}"`, campaigns: undefined }] : []),
@@ -76,8 +76,8 @@ export interface ThrottleHit {
 }
 
 /**
- * The throttles that hold a request for the sake of the last request to this contact, by the note or by the service. A request that closeloop did not
- * make may have been in any campaign; all that closeloop has made to the person, at any address, count as well (`ContactMemory.reserve`).
+ * The throttles that hold a request because of the last request to this contact, which the note or the service knows. A request that closeloop
+ * did not make may have been in any campaign. All requests of closeloop to the person, at any address, count as well (`ContactMemory.reserve`).
  */
 export function hitsOfLast(last: LastAsked | undefined, scopes: readonly Scope[], now: Date): ThrottleHit[] {
   if (!last) return [];
@@ -97,5 +97,5 @@ export function hitsOf(held: readonly HeldBy[], scopes: readonly Scope[]): Throt
   });
 }
 
-/** The clocks of closeloop and of the service may differ by this: a request scheduled so long before an intent may be of that intent. */
+/** The clocks of closeloop and the service may differ by this much: a request scheduled this long before an intent may belong to the intent. */
 export const clockSkewMs = 120_000;

@@ -8,10 +8,10 @@ import type { CampaignRule } from '../rules.ts';
 import { askingTime, type TimingContext, tooOld } from './asking-time.ts';
 import type { ThrottleHit } from './throttle.ts';
 
-/** The effect of throttles on a request: they skip the request where one throttle drops requests, else postpone the request until all throttles are over. */
+/** The effect of throttles on a request: it is skipped where any of the throttles drops requests, else postponed until all throttles end. */
 export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
 
-/** Undefined: no throttle holds the request. */
+/** The effect of these throttles on a request; undefined where no throttle holds the request. */
 export function throttled(hits: readonly ThrottleHit[], now: Date): Throttled | undefined {
   const until = Math.max(...hits.map(({ scope, askedAt }) => askedAt.getTime() + scope.period));
   const drops = hits.filter(({ scope }) => scope.otherwise === 'drop');
@@ -21,7 +21,7 @@ export function throttled(hits: readonly ThrottleHit[], now: Date): Throttled | 
   return drops.length > 0 ? { do: 'skip', reason: 'throttled', why } : { do: 'wait', until: new Date(until), why };
 }
 
-/** When a request that throttles hold may be made: once the throttles are over and the windows open, unless the closing is too old by then. */
+/** When a request that throttles hold may be made: once the throttles have ended and the windows are open, unless the closing is too old by then. */
 export function heldUntil(
   no: Throttled,
   closing: Pick<Journey, 'closedAt' | 'backfilled' | 'place' | 'hurried'> & { contact: Contact },
@@ -65,7 +65,7 @@ export function chosenBefore<Closing extends WaitingClosing>(
   return last === own ? undefined : last;
 }
 
-/** Of two closings of one instant the journey's name decides, so that both journeys find the same closing. */
+/** Whether a closing counts as later. At the same instant the journey's name decides, so that both journeys find the same closing. */
 export function isLater(one: WaitingClosing, other: WaitingClosing): boolean {
   const byMs = one.closedAt.getTime() - other.closedAt.getTime();
   return byMs > 0 || (byMs === 0 && one.journey > other.journey);

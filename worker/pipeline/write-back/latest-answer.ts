@@ -14,7 +14,7 @@ import type { Vendor } from '../vendor.ts';
  * Several journeys may be about one record, which shows the latest of their answers.
  *
  * A vendor may carry out a write long after closeloop has given the call up: after a newer answer was written, or the person was
- * forgotten. Nothing tells of that, so the record is seen to once more as soon as no such write can come any more.
+ * erased. closeloop gets no notice of such a write, so it checks the record once more as soon as no such write can come any more.
  */
 
 export interface RecordContext extends Pick<Queues, 'queueWriteBack'> {
@@ -23,7 +23,7 @@ export interface RecordContext extends Pick<Queues, 'queueWriteBack'> {
   clock: Clock;
 }
 
-/** What every write about the journey has. */
+/** The fields that every write about the journey has. */
 export function about(
   journey: Journey,
 ): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
@@ -39,7 +39,7 @@ export function about(
 
 /** Whether another journey's answer counts more than this journey's: `isNewer`, it is about a later closing. */
 function isLater({ answer }: Journey, { other, isNewer }: { other: Journey; isNewer: boolean }): boolean {
-  // Nobody answered: a later closing's answer stands.
+  // This journey has no answer: a later closing's answer counts.
   if (answer === undefined) return isNewer;
   const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
   return ms > 0 || (ms === 0 && isNewer);
@@ -47,7 +47,7 @@ function isLater({ answer }: Journey, { other, isNewer }: { other: Journey; isNe
 
 /**
  * Another journey of the record with a later answer, if any. A record has several journeys after several closings (`again: each
- * closing`) or a merge, and shows the latest answer, whichever is written first.
+ * closing`) or a merge, and shows the latest answer, in whatever order the answers are written.
  */
 export async function laterAnswer(
   journey: Journey,
@@ -75,9 +75,9 @@ export async function writeLaterAgain(journey: Journey, context: RecordContext):
 }
 
 /**
- * Queues the answer that the record shows to be written once more. Also while the answer is being written: what that attempt comes to is
- * not saved then.
- * @param what may have been put over the answer, in words for the trace
+ * Queues another write of the answer that the record should show. If the answer is being written at the moment, the result of that attempt is
+ * not saved.
+ * @param what the write that may have overwritten the answer, in words for the trace
  */
 async function writeOnceMore(shown: Journey, what: string, context: RecordContext): Promise<void> {
   const after = await context.store.update(
@@ -97,14 +97,14 @@ export function isAsItWas(now: Journey, before: Journey): boolean {
   return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
 }
 
-/** As long as the gateways of most vendors keep a call. */
+/** The time for which the gateways of most vendors keep a call. */
 const usualLateMs = 5 * 60_000;
 
 export interface Sending extends Pick<Queues, 'queueLateWriteCheck'>, Pick<Vendor, 'source' | 'write'> {
   ports: Pick<Ports, 'now'>;
 }
 
-/** Sends an answer. Of a write whose outcome is unknown a check is queued before anything else is done about the failure. */
+/** Sends an answer. If the outcome is unknown, a check is queued before any other step about the failure. */
 export async function send(journeyId: string, item: WriteBack, context: Sending): Promise<WriteResult> {
   try {
     const result = await context.write(item);
@@ -118,8 +118,8 @@ export async function send(journeyId: string, item: WriteBack, context: Sending)
 }
 
 /**
- * A write about the journey may still be carried out: its response was lost, or its process was killed. Writes of one slot of time share a
- * check: there are two at most for a journey at a time, however often its writes are given up.
+ * Queues a check of a write that the vendor may still carry out: its response was lost, or its process was killed. Writes within one slot of time
+ * share a check, so that a journey has at most two checks at a time, however often its writes are given up.
  */
 export async function expectLateWrite(
   journeyId: string,
@@ -131,7 +131,7 @@ export async function expectLateWrite(
   await queueLateWriteCheck(journeyId, { slot, delayMs: slot * lateWriteMs - nowMs });
 }
 
-/** No write that was given up can be carried out any more: the vendor is sent once more what the record has to show. */
+/** Called when the vendor can't carry out a write any more that was given up: queues another write of the answer that the record should show. */
 export async function checkLateWrite(journey: Journey, context: RecordContext): Promise<JobResult> {
   await writeOnceMore((await laterAnswer(journey, context)) ?? journey, 'an attempt that was given up', context);
   return done;

@@ -15,7 +15,7 @@ import {
   writeLaterAgain,
 } from './latest-answer.ts';
 
-/** Writes on the record that no answer came, where the source has a place for that. A refusal is only noted in the trace. */
+/** Writes on the record that no answer came, where the source has a field for that. A refusal is only noted in the trace. */
 export async function writeNoAnswer(
   journey: Journey,
   context: RecordContext & Sending & LateAnswerContext & { log: Log },

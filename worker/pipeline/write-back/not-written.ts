@@ -9,16 +9,16 @@ import type { AlertOfSource } from '../../operations/alerts.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { isAsItWas, leftTo, type RecordContext } from './latest-answer.ts';
 
-/** The parts of a source that saving that an answer is not written needs. */
+/** The parts of a source that are needed to save that an answer was not written. */
 interface NotWrittenContext extends RecordContext {
   log: Log;
   alert: AlertOfSource;
 }
 
-/** The answer to write has changed meanwhile. */
+/** The job's result where the answer to write has changed meanwhile. */
 export const again: JobResult = { do: 'wait', delayMs: 0 };
 
-/** Ends the writing of an answer for the sake of a later answer that the record shows. */
+/** Ends the writing of an answer because the record shows a later answer. */
 export async function leaveTo(
   later: Journey,
   journey: Journey,

@@ -25,41 +25,41 @@ export interface WriteBackContext extends RecordContext, Sending, LateAnswerCont
   log: Log;
   alert: AlertOfSource;
   settleMs: number;
-  /** How long whoever began an action may be at it. Real time. */
+  /** How long an action that was begun may be under way. Real time. */
   searchAfterMs: number;
-  /** Saves the written answer, and does what it leads to. Left out: the acting stage does that. */
+  /** Saves the written answer, and does the actions that it leads to. Left out: the acting stage does the actions. */
   saveAndAct?(journey: Journey, written: (now: Journey) => Decision): Promise<Journey | undefined>;
 }
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
 const expiringMs = 1_000;
-/** A write looks so often whether the actions on its record are over. Real time. */
+/** The time between two checks of a write whether the actions on its record have ended. Real time. */
 const actingMs = 1_000;
 
 /**
- * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
- * later grade replaces an earlier one and never the other way round.
+ * Puts the newest answer on the record. The job holds only the journey's id, and reads the answer now, so that a
+ * later grade replaces an earlier grade and never the other way round.
  */
 export async function writeBack(
   { journeyId, noAnswer, lateWrite }: WriteBackJob,
   context: WriteBackContext,
 ): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
-  // The answer to a test is written nowhere.
+  // closeloop does not write the answer to a test on a record.
   if (journey === undefined || journey.test) return done;
-  // A killed worker may have written the answer after the erasure had removed the others, or the vendor carried out a write late.
+  // A worker may have written the answer after the erasure had removed the other answers, and was killed; or the vendor carried out a write late.
   if (journey.erasedAt)
     return noAnswer && journey.state !== 'expired' ? done : await removeLateAnswer(journey, context);
   if (lateWrite) return await checkLateWrite(journey, context);
   if (noAnswer && journey.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   if (journey.state === 'expired') return await writeNoAnswer(journey, context);
   const { answer } = journey;
-  // The erasure ends the journey, and takes off what was written before.
+  // The erasure ends the journey, and removes answers that were written before.
   if (!answer || (await erasureSince(journey, context)) !== undefined) return done;
   try {
     return journey.state === 'answered' ? await writeAnswer(journey, answer, context) : done;
   } finally {
-    // Afterwards, as actions wait for the write. A job that was killed before it came to that is repeated, and finds the answer written.
+    // Actions are queued after the write, as they wait for it. A job that was killed before this line is repeated, and finds the answer written.
     await queueActs(journey, context);
   }
 }
@@ -71,7 +71,7 @@ async function writeAnswer(journey: Journey, answer: Answer, context: WriteBackC
 
   const later = await laterAnswer(journey, context);
   if (later) {
-    // An earlier attempt may have timed out, and its work have been done since.
+    // An earlier attempt may have timed out, and the vendor may have carried it out since.
     await writeLaterAgain(journey, context);
     return await leaveTo(later, journey, answer, context);
   }
@@ -87,7 +87,7 @@ async function writeAnswer(journey: Journey, answer: Answer, context: WriteBackC
   };
   const result = await send(journey.id, item, context);
   if (!result.ok) return await saveRefused(journey, result, context);
-  // Before this journey is saved as written: after a kill in between no job would write the later answer again.
+  // The later answer is queued before this journey is saved as written: in the other order, after a kill no job would write the later answer again.
   await writeLaterAgain(journey, context);
   return await saveWritten(journey, answer, result, context);
 }
@@ -122,7 +122,7 @@ function afterWriting(before: Journey, answer: Answer, result: Written, at: Date
   const version = { writtenVersion: answer.version };
   return (now) => {
     if (now.state !== 'answered' && now.state !== 'written') return undefined;
-    // A newer answer came, or was written by another worker, during this write: the record may now show the older answer. Or the
+    // A newer answer came, or another worker wrote a newer answer, during this write: the record may now show the older answer. Or the
     // record was merged meanwhile, or another closing's answer was written at the same time.
     if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, before))) {
       return { journey: step(now, 'answered', at, version), trace };
@@ -152,6 +152,6 @@ export async function giveUpWriteBack(
     if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
     return ifStill('answered', { to: 'failed', at: context.clock.now(), why })(now);
   });
-  // No attempt may have come to that.
+  // Perhaps no attempt has queued the actions.
   if (after) await queueActs(after, context);
 }
