@@ -68,10 +68,14 @@ export function leftTo(later: Journey, name: string): string {
   return `the record has a later answer, of journey ${refOf(name, later.id)}`;
 }
 
-/** Queues a later answer to be written again: this journey's write may have overwritten the later answer. */
-export async function writeLaterAgain(journey: Journey, context: RecordContext): Promise<void> {
+/**
+ * Queues a later answer to be written again: this journey's write may have overwritten the later answer.
+ * @returns the journey of the later answer, if there is one
+ */
+export async function writeLaterAgain(journey: Journey, context: RecordContext): Promise<Journey | undefined> {
   const later = await laterAnswer(journey, context);
   if (later) await writeOnceMore(later, `what ${refOf(context.name, journey.id)} came to`, context);
+  return later;
 }
 
 /**

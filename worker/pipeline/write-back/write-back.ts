@@ -12,6 +12,7 @@ import {
   checkLateWrite,
   isAsItWas,
   laterAnswer,
+  leftTo,
   type RecordContext,
   type Sending,
   send,
@@ -88,11 +89,20 @@ async function writeAnswer(journey: Journey, answer: Answer, context: WriteBackC
   const result = await send(journey.id, item, context);
   if (!result.ok) return await saveRefused(journey, result, context);
   // The later answer is queued before this journey is saved as written: in the other order, after a kill no job would write the later answer again.
-  await writeLaterAgain(journey, context);
-  return await saveWritten(journey, answer, result, context);
+  const overtaking = await writeLaterAgain(journey, context);
+  return await saveWritten(journey, answer, overtaking ? overtaken(result, overtaking, context) : result, context);
 }
 
 type Written = Extract<WriteResult, { ok: true }>;
+
+/** What a record lacks of an answer is no fault where another job has written a later answer meanwhile: the record shows that answer. */
+function overtaken(
+  { findings, remarks = [], ...result }: Written,
+  later: Journey,
+  { name }: WriteBackContext,
+): Written {
+  return { ...result, findings: [], remarks: findings.length > 0 ? [...remarks, leftTo(later, name)] : remarks };
+}
 
 /** Saves a successful write, unless a newer answer came meanwhile. An answer that the vendor took only in part parks the journey. */
 async function saveWritten(

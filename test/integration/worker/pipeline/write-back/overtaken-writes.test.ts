@@ -49,6 +49,21 @@ test('a later answer that is written while an earlier one is on its way is writt
   for (const id of ['t.1', 't.2']) expect(await unit.store.get(id)).toMatchObject({ state: 'written' });
 });
 
+test('a record that shows a later answer, which was written meanwhile, parks no earlier one', async () => {
+  const unit = await askedTwice(unitContext);
+  await answered(unit, 't.1', 2);
+  slowly(unit.vendor, async () => {
+    await answered(unit, 't.2', 9);
+    await written(unit, 't.2');
+    unit.vendor.results.push({ ok: true, findings: ['the vendor did not keep the grade'] });
+  });
+  await written(unit, 't.1');
+  await drain(unit, 'writeBack');
+  expect(await unit.store.get('t.1')).toMatchObject({ state: 'written' });
+  expect(await unit.trace('t.1')).toMatch(/the record has a later answer, of journey calm\/t\.2/);
+  expect(unit.vendor.written.at(-1)).toMatchObject({ grade: 9 });
+});
+
 test('a later answer that is still on its way when an earlier one arrives is written once more', async () => {
   const unit = await askedTwice(unitContext);
   await answered(unit, 't.1', 2);
