@@ -1,25 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
-import { startFreshdeskStandin } from '../../../standins/freshdesk/standin.ts';
-import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
-import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import type { JourneyState } from '../../../worker/journey/states.ts';
+import { type StandinAccount, standinAccounts } from '../../support/standin-accounts.ts';
 import type { Measure, Row } from '../harness.ts';
 import { journeysIn, startProduct, startRedis } from '../product.ts';
 
 const sizes = { full: 1_000, short: 40 };
 
-/** A vendor's stand-in: as strict as the vendor, and counting calls. */
+/** A vendor's stand-in, which counts calls, and the most calls for 1,000 closings. */
 interface Desk {
   vendor: string;
-  /** The source's section of the configuration. */
-  settings: string;
-  /** Closes all its records, and tells the hook. */
-  close(hook: string): Promise<unknown>;
-  calls(): number;
-  stop(): Promise<void>;
+  open: keyof typeof standinAccounts;
+  writeBack(places: StandinAccount['writeBack']): object;
   atMost: number;
-  /** Where the closings wait: at most the reading more that planning makes. */
+  /** The most calls where the closings wait: planning reads the records once more. */
   atMostWaiting: number;
   /** Default: with notes. */
   notes?: false;
@@ -29,106 +23,33 @@ interface Desk {
   polls?: number;
 }
 
-async function zendesk(closings: number): Promise<Desk> {
-  const { standin, url, close } = await startZendeskStandin();
-  standin.addUser({ id: 9001, name: 'Ann Agent', role: 'agent' });
-  standin.addGroup({ id: 2001, name: 'Phone' });
-  standin.addTicketField({ id: 360001, title: 'Grade', type: 'integer' });
-  const ids = Array.from({ length: closings }, (_, i) => {
-    const user = standin.addUser({ name: `Customer ${i}`, email: `customer-${i}@example.com` });
-    return standin.addTicket({ id: 10_000 + i, requesterId: user.id, assigneeId: 9001, groupId: 2001 }).id;
-  });
-  const { clientId, clientSecret } = standin.credentials;
-  return {
-    vendor: 'Zendesk',
-    settings: `
-    connector: zendesk
-    subdomain: acme
-    baseUrl: ${url}
-    clientId: ${clientId}
-    clientSecret: ${clientSecret}
-    webhookSecrets: [a-secret]
-    rules: [{ name: all, campaign: 12, contact: requester.email, fields: { Agent: assignee.name } }]
-    writeBack: { grade: 360001, note: true, tags: true }`,
-    close: async (hook) => {
-      standin.setWebhook({ url: hook, secrets: ['a-secret'] });
-      standin.changeSender({ concurrency: 50 });
-      await Promise.all(ids.map((id) => standin.solve(id)));
-    },
-    calls: () => standin.totalCalls(),
-    stop: close,
-    atMost: 45,
-    atMostWaiting: 55,
-  };
-}
-
-async function hubspot(closings: number): Promise<Desk> {
-  const { standin, url, close } = await startHubspotStandin();
-  const owner = standin.addOwner({});
-  standin.addProperty({ type: 'tickets', name: 'feedback_grade', kind: 'number' });
-  const ids = Array.from({ length: closings }, (_, i) => {
-    const contact = standin.addContact({ properties: { email: `customer-${i}@example.com` } });
-    const properties = { hs_pipeline: '0', hs_pipeline_stage: '1', hubspot_owner_id: owner.id };
-    return standin.addTicket({ properties, contacts: [contact.id] }).id;
-  });
-  return {
-    vendor: 'HubSpot',
-    settings: `
-    connector: hubspot
-    baseUrl: ${url}
-    accessToken: hubspot-token
-    webhookSecrets: [a-secret]
-    rules: [{ name: all, campaign: 12, contact: contact.email, fields: { Agent: owner.name } }]
-    writeBack: { grade: feedback_grade, note: true }`,
-    close: async (hook) => {
-      standin.setWebhook({ url: hook, secrets: ['a-secret'] });
-      standin.changeSender({ pauseScale: 0 });
-      await standin.closeAll({ ids });
-    },
-    calls: () => standin.totalCalls(),
-    stop: close,
-    atMost: 60,
-    atMostWaiting: 95,
-  };
-}
-
-/** Reads no tickets by their ids, and writes on one at a time. */
-const freshdesk =
-  ({ notes }: { notes: boolean }) =>
-  async (closings: number): Promise<Desk> => {
-    const { standin, url, close } = await startFreshdeskStandin();
-    standin.changeSettings({ limits: { total: 100_000, list: 100_000, update: 100_000 } });
-    standin.addField({ name: 'cf_feedback_grade', type: 'custom_number' });
-    standin.addField({ name: 'cf_feedback_comment', type: 'custom_paragraph' });
-    const ids = Array.from({ length: closings }, (_, i) => {
-      const { id } = standin.addContact({ name: `Customer ${i}`, email: `customer-${i}@example.com` });
-      return standin.addTicket({ requesterId: id }).id;
-    });
-    const budget = { atMost: 740, atMostWaiting: 800 };
-    return {
-      vendor: 'Freshdesk',
-      settings: `
-    connector: freshdesk
-    subdomain: acme
-    baseUrl: ${url}
-    apiKey: ${standin.apiKey}
-    webhookSecrets: [a-secret]
-    callsPerMinute: { list: 100000, update: 100000 }
-    rules: [{ name: all, campaign: 12, contact: requester.email, fields: { Agent: agent.name } }]
-    writeBack: { grade: cf_feedback_grade, comment: cf_feedback_comment, note: ${notes} }`,
-      close: async (hook) => {
-        standin.setWebhook({ url: hook, secret: 'a-secret' });
-        standin.changeSender({ concurrency: 50 });
-        await standin.resolveAll({ ids });
-      },
-      calls: () => standin.totalCalls(),
-      stop: close,
-      // A read and a note more for each answer.
-      ...(notes ? { atMost: budget.atMost + 600, atMostWaiting: budget.atMostWaiting + 600 } : { ...budget, notes }),
-      answers: 0.3,
-      polls: 144,
-    };
-  };
+const zendesk: Desk = {
+  ...{ vendor: 'Zendesk', open: 'zendesk', atMost: 45, atMostWaiting: 55 },
+  writeBack: ({ grade }) => ({ grade, note: true, tags: true }),
+};
+const hubspot: Desk = {
+  ...{ vendor: 'HubSpot', open: 'hubspot', atMost: 60, atMostWaiting: 95 },
+  writeBack: ({ grade }) => ({ grade, note: true }),
+};
+/** Freshdesk reads no tickets by their ids, and writes on one ticket at a time. */
+const freshdesk: Desk = {
+  ...{
+    vendor: 'Freshdesk',
+    open: 'freshdesk',
+    atMost: 740,
+    atMostWaiting: 800,
+    answers: 0.3,
+    polls: 144,
+    notes: false,
+  },
+  writeBack: (places) => ({ ...places, note: false }),
+};
+const freshdeskWithNotes: Desk = {
+  ...{ vendor: 'Freshdesk', open: 'freshdesk', answers: 0.3, polls: 144 },
+  // Each answer takes one more read and one more note.
+  ...{ atMost: freshdesk.atMost + 600, atMostWaiting: freshdesk.atMostWaiting + 600 },
+  writeBack: (places) => ({ ...places, note: true }),
+};
 
 /** Long enough for a thousand closings to wait together. */
 const delay = '20s';
@@ -138,22 +59,33 @@ const delay = '20s';
  * @param waits their customers are asked later, and each is decided about again then
  */
 async function loopOf(desk: Desk, closings: number, { waits }: { waits: boolean }): Promise<Row> {
-  const [service, redis] = await Promise.all([startFeedbackStandin({ seed: true }), startRedis()]);
-  const settings = waits ? desk.settings.replace('name: all,', `name: all, delay: ${delay},`) : desk.settings;
+  const [service, redis, account] = await Promise.all([
+    startFeedbackStandin({ seed: true }),
+    startRedis(),
+    standinAccounts[desk.open]('bench'),
+  ]);
+  const ids: (string | number)[] = [];
+  for (let n = 0; n < closings; n++)
+    ids.push(await account.add({ name: `Customer ${n}`, email: `customer-${n}@example.com` }));
+  const { contact, agent } = account;
+  const rule = { name: 'all', campaign: 12, contact, fields: { Agent: agent }, ...(waits && { delay }) };
+  const source = { ...account.settings, rules: [rule], writeBack: desk.writeBack(account.writeBack) };
+  const settings = `    ${JSON.stringify(source)}`;
   const product = await startProduct({ url: service.url, redis, settings, collectEvery: '2s' });
   const until = async (state: JourneyState, count = closings) => {
     while ((await journeysIn(redis, state)) < count) await sleep(50);
   };
-  await desk.close(product.hooks);
+  account.listen(product.hooks);
+  await account.close(ids);
   await until('asked');
   const answered = Math.round(closings * (desk.answers ?? 1));
   for (const { id } of service.standin.requests().slice(0, answered)) service.standin.answer({ request: id, grade: 4 });
   await until('written', answered);
   const counted = await journeysIn(redis, 'written');
   const share = desk.answers === undefined ? '' : `${desk.answers * 1_000} `;
-  const calls = (desk.calls() * 1_000) / closings + (desk.polls ?? 0);
+  const calls = (account.standin.totalCalls() * 1_000) / closings + (desk.polls ?? 0);
   await product.stop();
-  await Promise.all([desk.stop(), service.close(), redis.stop()]);
+  await Promise.all([account.stop(), service.close(), redis.stop()]);
   return {
     measure: `calls to ${desk.vendor} for 1,000 closings together${waits ? ' that wait' : ''}, reads and ${share}write-backs ${desk.notes === false ? 'without' : 'with'} notes${desk.polls === undefined ? '' : `, and ${desk.polls} polls`}`,
     unit: '',
@@ -166,13 +98,9 @@ async function loopOf(desk: Desk, closings: number, { waits }: { waits: boolean 
 export const calls: Measure = {
   name: 'calls',
   async run(size) {
-    const closings = sizes[size];
-    const desks =
-      size === 'full' ? [zendesk, hubspot, freshdesk({ notes: false }), freshdesk({ notes: true })] : [zendesk];
+    const desks = size === 'full' ? [zendesk, hubspot, freshdesk, freshdeskWithNotes] : [zendesk];
     const rows: Row[] = [];
-    for (const desk of desks) {
-      for (const waits of [false, true]) rows.push(await loopOf(await desk(closings), closings, { waits }));
-    }
+    for (const desk of desks) for (const waits of [false, true]) rows.push(await loopOf(desk, sizes[size], { waits }));
     return rows;
   },
 };
