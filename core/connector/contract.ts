@@ -88,7 +88,7 @@ export interface PresentedRecord<Shape extends object = object> {
   /** The customer's IANA zone and language (BCP 47) where the vendor knows them. */
   timeZone?: string;
   locale?: string;
-  /** Of the customer's address: ISO 3166 code or English name, and its state or province as code or name. They tell the zone where the vendor doesn't. */
+  /** The country of the customer's address (ISO 3166 code or English name), and its state or province. They give the time zone if the vendor has none. */
   country?: string;
   region?: string;
 }
@@ -98,7 +98,7 @@ export interface WriteBack {
   recordId: string;
   /** `no-answer`: the journey expired at `answeredAt`; grade and comment are null. Only with `writesNoAnswer`. */
   status: 'answered' | 'no-answer';
-  /** As in `PresentedRecord.personId`, where known. */
+  /** The same id as `PresentedRecord.personId`, if known. */
   personId?: string;
   /** The feedback request. */
   requestId?: string;
@@ -141,7 +141,7 @@ export interface ActionRequest {
   recordId: string;
   /** The action's name, as `Connector.actions` has it: 'reopen'. */
   name: string;
-  /** As the configuration says, checked by the action's schema; the text of a note is evaluated. */
+  /** The action's settings from the configuration, checked by the action's schema. The text of a note is evaluated already. */
   params: unknown;
   /** Names this action: the same at every attempt, another for every other action. */
   marker: string;
@@ -249,7 +249,7 @@ export interface Source<Shape extends object = object> {
   check?(about: PreflightContext): Promise<Finding[]>;
   /** The missing steps of the setup at the vendor, in order; none when it is complete. Reads only: `apply` acts. */
   setup?(about: PreflightContext): Promise<SetupStep[]>;
-  /** What the vendor has and the settings lack: a secret that was lost, which the vendor tells again. Steps as of `setup`. */
+  /** Steps, as `setup` gives them, for things that the vendor has and the settings lack: a lost secret that the vendor shows again. */
   recover?(about: PreflightContext): Promise<SetupStep[]>;
   /**
    * Removes from records all that `writeBack` put there, for a person who is to be forgotten. Repeatable; ignores records that
@@ -264,7 +264,7 @@ export interface Source<Shape extends object = object> {
    * @returns one result per request, in order. A thrown error holds for all of them.
    */
   act?(requests: readonly ActionRequest[]): Promise<ActionResult[]>;
-  /** What keeps these actions from working: a group, a stage, a user, a tag that does not exist. Changes nothing. */
+  /** Finds why these actions can't work: a group, stage, user or tag that does not exist. Changes nothing. */
   checkActions?(used: readonly UsedAction[]): Promise<Finding[]>;
   /** The fields that this account has on its records, for `closeloop init` to choose from. */
   fields?(): Promise<FieldSuggestion[]>;
@@ -287,7 +287,7 @@ export interface Source<Shape extends object = object> {
     /** Examples: 'deal-7 or ticket-7'. */
     like: string;
   };
-  /** What people call a record, on pages: 'ticket', 'order'. Left out: record. */
+  /** The word for a record on pages: 'ticket', 'order'. Left out: 'record'. */
   recordNoun?: string;
   /** Whether this id, which the sender has chosen, may be a customer's name or number. Left out: the vendor counts its records. */
   mayNamePerson?(recordId: string): boolean;
@@ -306,7 +306,7 @@ export interface Source<Shape extends object = object> {
   notStored?: HttpReply & { status: 429 | 500 | 503 };
 }
 
-/** What `check` and `setup` know of the rest of the configuration. */
+/** The parts of the configuration outside the source's settings that `check` and `setup` need. */
 export interface PreflightContext {
   /** The address for the vendor's webhooks; left out while `http.publicUrl` isn't configured. */
   hookUrl?: string;
@@ -325,7 +325,7 @@ export interface Finding {
   at: string;
   /** No personal data, no secrets. */
   problem: string;
-  /** What to do, in words that say where. */
+  /** The remedy: what a person has to do, and where. */
   remedy: string;
 }
 
@@ -363,16 +363,16 @@ export interface Connector {
   readonly sources: z.ZodType<ParsedSource>;
   /** Whether a source of it may do without rules. */
   readonly mayAskNobody: boolean;
-  /** What can be done on its records because of an answer, by name, and the schema of what each takes. */
+  /** The actions that answer rules may name: the schema of each action's settings, by the action's name. */
   readonly actions: Actions;
-  /** What `closeloop init` asks for. Left out: it does not know the connector. */
+  /** The questions of `closeloop init`. Left out: `init` can't set up this connector. */
   readonly onboarding?: Onboarding;
-  /** As `sources` says of settings as written. */
+  /** Checks settings as written, like `sources` in the configuration. */
   account(settings: unknown): string | undefined;
   open(settings: unknown, ports: ConnectorPorts): Source;
 }
 
-/** Of any connector whose settings have the places of an answer (`answerPlaces`). */
+/** The settings of any connector that uses `answerPlaces`. */
 const Settling = z.object({ writeBack: z.object({ settle: z.number() }) });
 
 export type Actions = Readonly<Record<string, z.ZodType>>;

@@ -60,7 +60,7 @@ export const RecordEvent = Happened.extend({
 /** A person is to be forgotten: masked at the Feedback service, removed from their journeys. Any of the three lists finds the person. */
 export interface EraseEvent extends Happened {
   kind: 'erase';
-  /** As in `PresentedRecord.personId`. */
+  /** The same id as `PresentedRecord.personId`. */
   personIds?: readonly string[] | undefined;
   recordIds?: readonly string[] | undefined;
   /** Phone numbers and e-mail addresses as the vendor writes them. */
@@ -97,7 +97,7 @@ export const ExternalGradeEvent = Happened.extend({
 export interface SurveyEvent extends Happened {
   kind: 'survey';
   requestId: string;
-  /** By question id. */
+  /** The answers, by question id. */
   answers: Record<string, AnswerValue>;
 }
 export const SurveyEvent = Happened.extend({

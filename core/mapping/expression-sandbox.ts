@@ -4,7 +4,6 @@ import { constants, createContext, runInContext, Script } from 'node:vm';
 import { Budget, isFunction, measure, measureText, tooMuch } from './expression-budget.ts';
 import { distinctIn } from './expression-distinct.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-
 import { linearRegExp } from './linear-regex.ts';
 
 /*

@@ -12,7 +12,6 @@ import type { Journey } from '../journey/journey.ts';
 import { settledStates } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
-
 import { fastClock } from '../pipeline/clock.ts';
 import { serverCache } from '../redis/server-cache.ts';
 import { changeFollowUp } from '../support/follow-ups.ts';

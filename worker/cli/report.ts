@@ -21,12 +21,12 @@ import { withStored } from './with-stored.ts';
 interface ReportOptions extends RuntimeOptions, Omit<ServiceFilter, 'type' | 'metric'> {
   json: boolean;
   format: 'table' | 'csv' | 'json';
-  /** In place of days. */
+  /** A named period; replaces `since` and `until`. */
   period?: PeriodName;
   /** Names of custom fields, separated by commas. */
   by?: string;
   every?: StepName;
-  /** In place of grades: who answered, by the hour in which they were asked and by channel. */
+  /** Shows response rates by hour of asking and by channel, in place of grades. */
   hours?: boolean;
   /** How many of the newest comments to show. */
   comments?: number;

@@ -82,7 +82,7 @@ function contactIn(
 
 function fieldsIn(text: string): Record<string, CustomValue> {
   try {
-    // By entries: a field may be called `__proto__`, which a record of zod leaves out.
+    // Read as entries: a field may be called `__proto__`, which zod's record leaves out.
     return Object.fromEntries(Fields.parse(Object.entries(Section.parse(JSON.parse(text)))));
   } catch {
     throw new CloseloopError('--fields must be JSON like {"Store": "Tallinn", "Lines": 3}.', { kind: 'config' });

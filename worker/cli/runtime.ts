@@ -179,7 +179,7 @@ async function readInEarnest(
   if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });
   const { loadConnectors } = await import('../config/load-connectors.ts');
   const config = loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });
-  // Who looks at what is stored decides about nobody, and may have neither such a file nor such a package.
+  // A command that only shows stored data makes no decision, and may run where these files and this package are missing.
   if (reading.uses === 'redis' || reading.uses === 'alerts') return config;
   const withDays = await withHolidays(config, file);
   return reading.uses === undefined ? withContactLists(withDays, file) : withDays;

@@ -13,7 +13,7 @@ export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   operations: Config['feedback']['operations'];
   /** When text messages go out. */
   sms: Config['policy']['sms'];
-  /** Who alone may be asked while test mode holds for everything. */
+  /** The only contact that may be asked while test mode is on for every source. */
   test: Config['policy']['test'];
 }
 

@@ -68,7 +68,7 @@ export async function setup(
       return 1;
     }
     await ofEach([...steps.keys()], (source) => doAll(steps.get(source) ?? [], options, shown));
-    // Also when a step failed: a secret that could not be written is shown this once.
+    // Runs after a failed step, too: a secret that could not be written is shown only this time.
     print();
     return failed.length === 0 ? 0 : 1;
   };

@@ -12,7 +12,6 @@ import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { Rounds } from '../pipeline/rounds.ts';
 import { checkRedis } from '../redis/check-redis.ts';
-
 import { keyAdvice } from '../redis/data-key.ts';
 import { dryRunSummary, sentenceOf } from '../support/summary.ts';
 import { graceOf, type Role, run } from './app.ts';

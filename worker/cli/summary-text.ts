@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { type Summary, sentenceOf } from '../support/summary.ts';
 import { table } from './table.ts';
 
-/** So many closings are listed for people. JSON lists up to a thousand. */
+/** The most closings that the text for people lists. JSON lists up to a thousand. */
 const shownForReview = 50;
 
 /** A summary for people: its sentence, a table of outcomes, and the closings that a person should look at. @param further more lines for the last part */

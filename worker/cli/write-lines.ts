@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-/** So many lines stay under 128 kB. V8 allocates separate memory for a longer text, which takes longer than writing it. */
+/** The lines of one write, which stay under 128 kB. V8 allocates separate memory for a longer text, which takes longer than writing it. */
 const linesAtOnce = 250;
 
 /**

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Actions, Connector as AnyConnector } from '../../core/connector/contract.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { Duration, Settle } from '../../core/schedule/duration-setting.ts';
-
 import { inOurWords, suggestion } from './issues.ts';
 
 type Connector = Pick<AnyConnector, 'name' | 'actions'>;

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { type RecordPart, type RecordParts, recordParts } from '../../core/connector/record-parts.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
-
 import type { FoundProblem, Path } from './problem.ts';
 
 /* The settings of `never`, which say whom no rule asks: for one source, and in the policy for all sources. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** A password's scrypt hash, which the configuration stores in place of the password. */
 export interface PasswordHash {
-  /** As written. */
+  /** The hash as the configuration has it. */
   text: string;
   /** scrypt's parameters: the logarithm of its cost, and its parallelization. */
   ln: number;

@@ -3,7 +3,6 @@ import { alternativesIn } from '../../core/mapping/expression-advice.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
-
 import { CampaignChoice } from './campaign-choice.ts';
 import { Cap } from './cap.ts';
 import { MaxAge } from './max-age.ts';
@@ -90,5 +89,5 @@ const Listed = z.array(Rule).superRefine((rules, context) => {
 
 /** The rules of one source, first to last. */
 export const Rules = Listed.min(1, 'needs at least one rule');
-/** Of a source that asks nobody. */
+/** The rules of a source that asks nobody. */
 export const RulesIfAny = Listed.default([]);

@@ -7,7 +7,6 @@ import type { Rule } from '../config/rule.ts';
 import { testLines } from '../config/tests.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { CampaignCache } from '../pipeline/open-service.ts';
-
 import { lastCheck } from '../preflight/last-check.ts';
 import { ruleInWords } from '../support/rule-in-words.ts';
 import { comingDays } from '../support/rule-weeks.ts';

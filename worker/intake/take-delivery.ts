@@ -24,7 +24,7 @@ const hooks = '/hooks/';
 const plainJson = /^application\/json(?:; ?charset=utf-8)?$/i;
 
 export interface DeliveryOptions {
-  /** By the source's name in the delivery's address; reloading the configuration replaces pipelines. */
+  /** Pipelines by the source's name in the delivery's address. Reloading the configuration replaces them. */
   pipelines: { get(source: string): Pick<SourcePipeline, 'context'> | undefined };
   /** Stores the events durably before it resolves. */
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;

@@ -21,7 +21,7 @@ return count + 1`;
 
 const Name = z.tuple([z.string(), z.string()]);
 
-/** Whom a source's journeys call and for what, by number: with the names themselves a journey would take a third more. */
+/** Numbers the names of a source's calls (receiver and operation). A journey that stored the names would take a third more memory. */
 export class CallNames {
   readonly #redis: RedisClient;
   readonly #key: string;

@@ -5,7 +5,7 @@ import type { Journey } from './journey.ts';
 /** A call that was made for a journey, as it is stored with the journey. */
 export interface StoredCall {
   at: Date;
-  /** Whom it called and for what, by its number (call-names.ts). 0: nobody knows. */
+  /** The number of the call's name: receiver and operation (call-names.ts). 0: the name is not known. */
   name: number;
   /** The status of the last try's response, or why there is none (`NoStatus`; a newer version may know others). */
   end: number | string;
@@ -63,7 +63,7 @@ export class WorkCalls implements CallNotes {
   readonly #made: Made[] = [];
   /** How many calls of the work have left `#made`. */
   #gone = 0;
-  /** By journey: how many calls of the work are stored with it. */
+  /** For each journey, how many calls of the work are stored with the journey. */
   readonly #stored = new Map<string, number>();
   #lastStored: { source: string; id: string } | undefined;
 
@@ -111,7 +111,7 @@ export class WorkCalls implements CallNotes {
   }
 }
 
-/** Of the work under way. */
+/** The calls of the work under way; undefined where nothing records them. */
 export const workCalls = (): WorkCalls | undefined => {
   const notes = callNotes();
   return notes instanceof WorkCalls ? notes : undefined;

@@ -35,7 +35,7 @@ export class Forgotten {
     return last !== undefined && Number(last) >= at.getTime();
   }
 
-  /** Those of the given people who were forgotten at `at` or later. */
+  /** Finds which of the given people were forgotten at `at` or later. */
   async since(at: Date, who: readonly string[]): Promise<string[]> {
     const times = await this.#timesOf(who);
     return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());

@@ -74,7 +74,7 @@ const Act = keepingUnknown({
   /** `begun`: the vendor may have done it. `withheld`: a test's, which does nothing anywhere. */
   state: z.enum(['wanted', 'begun', 'done', 'parked', 'withheld']),
   at: z.coerce.date(),
-  /** Who is told, of an action that tells somebody. */
+  /** The receivers, for `notify` and `send`. */
   to: z.array(z.string()).optional(),
   /** The record's closing when the action was begun; '' for an open record. */
   closing: z.string().optional(),
@@ -85,7 +85,7 @@ export type Act = z.output<typeof Act>;
 
 /** The actions that the answer has led to. */
 const Acting = keepingUnknown({
-  /** By answer rule: the version of the answer that it was last judged by, and whether that matched. */
+  /** For each answer rule: the version of the answer that the rule was last evaluated on, and whether it matched. */
   judged: z.record(z.string(), keepingUnknown({ version: z.number().int(), matched: z.boolean() })),
   acts: z.array(Act),
 });

@@ -26,7 +26,7 @@ type AskedOnce = z.output<z.ZodObject<typeof asked>>;
 /** The most earlier requests of a note, whatever their campaigns; of each campaign this many are kept beyond that: the last may be withdrawn yet. */
 const mostEarlier = 10;
 const mostOfCampaign = 2;
-/** In place of a journey, for a request that only the service knows. */
+/** Stands in for a journey where only the service knows the request. */
 export const elsewhere = 'elsewhere';
 
 /** The note of the request before this one. */

@@ -10,7 +10,7 @@ import type { JourneyState } from './journey.ts';
 //
 // Entries of one instant are always in one piece, however many they are: so an instant says which piece it is.
 
-/** What Redis packs unless it is told otherwise (zset-max-listpack-entries). */
+/** The most entries that Redis packs by default (zset-max-listpack-entries). */
 const mostInPiece = 128;
 export const passing: readonly JourneyState[] = ['received', 'waiting', 'creating'];
 

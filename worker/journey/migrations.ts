@@ -43,7 +43,7 @@ const onlyOfTheLastLayout: Migration = async (redis) => {
 const placeKey = `${globalTag}:listing-answers`;
 const Place = z.object({ source: z.string(), state: z.enum(journeyStates), id: z.string(), at: z.number() });
 
-/** So many journeys are in memory at once, and in one script. */
+/** The journeys that are in memory at once, and in one script. */
 const pageSize = 200;
 
 /** KEYS list of answers · ARGV instant and id of each… */

@@ -157,7 +157,7 @@ export interface TellsOthers {
   onStored(target: string, recordId: string): Promise<void>;
 }
 
-/** So many entries are read at once. */
+/** The entries that are read at once. */
 const pageSize = 500;
 
 /**

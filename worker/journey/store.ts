@@ -108,7 +108,7 @@ interface StorePorts extends Pick<Ports, 'now'> {
   onStep?: (before: Journey, after: Journey) => void;
   /** The context of the current trace. */
   traceContext?: () => string | undefined;
-  /** Who is told of changes; left out: nobody is. */
+  /** The targets that get events about changes; left out: none. */
   tells?: TellsOthers | undefined;
   /** Erases a journey whose person was erased before it was stored, and returns it as it is then. */
   eraseIfForgotten?: (journey: Journey) => Promise<Journey>;

@@ -14,7 +14,7 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
 }
 
-/** What is stored with a journey: its revision, which each change raises, its trace, and the calls that were made for it. */
+/** Data that is stored with a journey: its revision, which each change raises, its trace, and the calls that were made for it. */
 export interface Stored {
   rev: string;
   trace: readonly TraceLine[];
@@ -130,10 +130,10 @@ const isPackedTrace = (trace: unknown): boolean =>
     (line) => Array.isArray(line) && line.length === 2 && typeof line[0] === 'number' && typeof line[1] === 'string',
   );
 
-/** A call with the milliseconds since the one before it began, the first since the trace began. Without `tries`: one. */
+/** A stored call. `later`: milliseconds since the call before, or since the trace began. Left out `tries`: a single try. */
 type PackedCall = [later: number, name: number, end: number | string, ms: number, tries?: number];
 
-/** Also by hand. */
+/** Checked without zod, as this runs for every journey that is read. */
 const arePackedCalls = (calls: unknown): boolean =>
   Array.isArray(calls) &&
   calls.every(

@@ -66,7 +66,7 @@ export interface Step {
   why?: string;
   /** The code of the reason, where `to` is `skipped`. */
   reason?: SkipReason | undefined;
-  /** In place of the line with `why`. */
+  /** Lines for the trace that replace the line with `why`. */
   trace?: readonly string[];
   change?: Partial<Journey> | ((now: Journey) => Partial<Journey>);
   /** Fields that this step removes. */

@@ -14,7 +14,7 @@ export interface AlertSettings extends ReceiverSettings {
   /** The shortest time between two messages to a receiver about the same alert. */
   again: number;
   digest: DigestTime | false;
-  /** Who is told of answers alone, by name. */
+  /** Receivers of messages about answers only, by name. */
   receivers?: Readonly<Record<string, ReceiverSettings>> | undefined;
 }
 

@@ -26,7 +26,7 @@ export async function refusedOf(redis: RedisClient, source: string): Promise<Rec
   return Object.fromEntries(Object.entries(counts).map(([why, count]) => [why, Number(count)]));
 }
 
-/** So many deliveries of the source were stored, the last one at this instant: all count in its hour. */
+/** Counts stored deliveries of the source, all in the hour of the last delivery. */
 export async function noteDeliveries(redis: RedisClient, source: string, at: Date, count: number): Promise<void> {
   const hours = hoursKeyOf(source, at);
   await Promise.all([

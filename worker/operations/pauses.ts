@@ -62,7 +62,7 @@ export class Pauses {
   readonly #log: Log;
   readonly #onNews: (stage: string, why: string) => Promise<void>;
   readonly #probeEveryMs: number;
-  /** By stage: when Redis was last asked whether the stage had been stopped. */
+  /** For each stage, when closeloop last asked Redis whether the stage was stopped. */
   readonly #readAt = new Map<string, number>();
 
   constructor(

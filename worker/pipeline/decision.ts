@@ -1,7 +1,6 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression-failure.ts';
-
 import { languageOf } from '../config/campaign-choice.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { RecordHistory } from '../journey/record-memory.ts';

@@ -10,7 +10,6 @@ import type { Journey } from '../journey/journey.ts';
 import { markOf } from '../journey/refs.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
 import type { JourneyStore } from '../journey/store.ts';
-
 import { nameInEarnest } from '../redis/keys.ts';
 import type { Clock } from './clock.ts';
 import { done, type JobResult } from './jobs.ts';

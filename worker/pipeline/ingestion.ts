@@ -44,7 +44,7 @@ export class Ingestion {
   readonly #sources = new Map<string, IngestedSource>();
   /** The sources by the name in the URL of a delivery, also by former names, which vendors use until a person runs "setup". */
   readonly routes = new Map<string, SourcePipeline>();
-  /** By source, the deliveries that are counted here and not in Redis yet. */
+  /** For each source, the deliveries that are counted here and not in Redis yet. */
   readonly #uncounted = new Map<string, { count: number; at: Date; store: () => void }>();
 
   constructor(options: IngestionOptions) {

@@ -13,7 +13,6 @@ import { ConcurrencyLimiter, Gate } from './admission.ts';
 import { aboutFailure, failingOf, forgetFailures, forgetStalls, stallsOf } from './job-failure.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
-
 import { workTogether } from './work-together.ts';
 
 export interface StageOptions<Data extends z.ZodType> {

@@ -5,7 +5,7 @@ import type { JobResult, WriteBackJob } from './jobs.ts';
 import { afterFailure } from './work-together.ts';
 import { type WriteBackContext, writeBack } from './write-back/write-back.ts';
 
-export type WriteAndActContext = WriteBackContext & ActContext;
+type WriteAndActContext = WriteBackContext & ActContext;
 
 /**
  * Writes an answer back, and in the same job does the actions for which the answer has settled: the written answer is stored together with

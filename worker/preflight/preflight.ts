@@ -7,7 +7,6 @@ import type { Expression } from '../../core/mapping/expression.ts';
 import { fixedTextAdvice } from '../../core/mapping/expression-advice.ts';
 import type { Config } from '../config/config.ts';
 import { deadRules } from '../pipeline/plan/check-rules.ts';
-
 import { windowDoubts } from '../pipeline/policy/asking-time.ts';
 import { campaignOf, type DecisionContext, rulesProblems } from '../pipeline/policy/decide.ts';
 import { testMark, usualField } from '../pipeline/policy/recipient.ts';

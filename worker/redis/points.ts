@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector/contract.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from './client.ts';
-
 import { runScript } from './script.ts';
 
 /** Background calls leave this part of a bucket to other work, and wait behind work that arrives up to a minute later. */

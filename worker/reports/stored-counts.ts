@@ -17,7 +17,7 @@ export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
   hour: number;
 }
 
-export interface StoredCounts {
+interface StoredCounts {
   byCampaign: Map<number, Counts>;
   /** By the hour of the day on the account's clock, for one campaign or all. Hours in which nobody was asked are left out. */
   byHour: HourOfDay[];
@@ -45,7 +45,7 @@ export async function storedCounts(
   };
 }
 
-export interface CampaignHour extends HourOfDay {
+interface CampaignHour extends HourOfDay {
   campaign: number;
 }
 

@@ -3,7 +3,6 @@ import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
 import { laterClosing } from '../pipeline/ask/later-closing.ts';
-
 import type { Queues } from '../pipeline/queues.ts';
 import { inCampaign } from '../pipeline/rules.ts';
 import { forecastOf, type PreviewContext, readRecord } from './preview.ts';

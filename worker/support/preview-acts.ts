@@ -1,6 +1,5 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { truth } from '../../core/mapping/expression.ts';
-
 import type { AnswerShape, LoadedAnswerRule } from '../pipeline/policy/answer-rules.ts';
 
 /** The actions of an answer rule for an answer. */

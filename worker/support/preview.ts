@@ -4,7 +4,6 @@ import { slices } from '../../core/spread.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
 import { mayHaveAsked } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
-
 import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
 import { decide, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { PresentedRecord, WriteResult } from '../../../core/connector/contract.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { compileExpression } from '../../../core/mapping/expression-compile.ts';
-
 import { countryCode } from '../../../core/schedule/countries.ts';
 import { isZone } from '../../../core/schedule/wall-clock.ts';
 import {

@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { TraceLine } from '../../../worker/journey/journey.ts';
 import { unpack } from '../../../worker/journey/stored-journey.ts';
-
 import { sealOf } from '../../support/seal.ts';
 import type { Acknowledged, Erased } from './balancer.ts';
 import { type Act, type PlannedRecord, sources, type Vendor } from './planned-record.ts';

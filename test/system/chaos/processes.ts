@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ping } from '../../../worker/redis/embedded.ts';
-
 import { findServerBinary } from '../../../worker/redis/server-binary.ts';
 import { serverCache } from '../../support/redis-cache.ts';
 import type { ProcessFault } from './plan.ts';

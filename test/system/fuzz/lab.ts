@@ -5,7 +5,6 @@ import type { ConnectorPorts, Delivery, Source } from '../../../core/connector/c
 import { CloseloopError } from '../../../core/errors.ts';
 import { createFeedbackClient } from '../../../core/feedback/client.ts';
 import { compileExpression } from '../../../core/mapping/expression-compile.ts';
-
 import { loadConfig } from '../../../worker/config/config.ts';
 import { EraseJob, PlanJob } from '../../../worker/pipeline/jobs.ts';
 import { quietPorts } from '../../support/contract/quiet-ports.ts';

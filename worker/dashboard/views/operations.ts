@@ -3,7 +3,6 @@ import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
 import type { Absence } from '../../pipeline/absences.ts';
-
 import type { Issue, SkipCount } from '../../support/causes.ts';
 import type { HourOfWork } from '../../support/last-day.ts';
 import { daysIn } from '../../support/shown-time.ts';
@@ -117,7 +116,7 @@ ${dataTable({
 })}`;
 }
 
-/** The most issues that have a row of their own. */
+/** The most issues that the page lists. */
 const mostCauses = 20;
 
 function causesPart({ causes, timeZone, at, mayAct }: Operations): Content {

@@ -82,7 +82,7 @@ export interface AnswerMessage {
   /** The vendor's id of the record, and where people see it. */
   record: string;
   url: string | undefined;
-  /** Who has to see to it, and by when; `agent`: of the record. */
+  /** The person who has to follow up, and the due time; `agent` means the record's agent. */
   followUp: { to: string; dueAt: string } | undefined;
   /** The account's: people read times on its clock. */
   timeZone: string;

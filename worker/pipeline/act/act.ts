@@ -2,7 +2,6 @@ import type { ActionRequest } from '../../../core/connector/contract.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { truth } from '../../../core/mapping/expression.ts';
-
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams, ReceiverNames } from '../../config/answer-rule.ts';
 import type { Act, Journey } from '../../journey/journey.ts';

@@ -10,7 +10,6 @@ import type { AskContext } from './ask-steps.ts';
 import { askBy, hasContact, passOnce, turnOf } from './create.ts';
 import { decideAgain } from './decide-again.ts';
 import { endJourney, wait } from './not-asked.ts';
-
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /**

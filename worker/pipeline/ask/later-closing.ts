@@ -5,7 +5,6 @@ import { mayHaveAsked } from '../../journey/outcomes.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
-
 import type { WaitingClosing } from '../../journey/waiting-closings.ts';
 import { tooOld } from '../policy/asking-time.ts';
 import { limitsOf, prefersLatest, scopesOf, type ThrottleHit } from '../policy/throttle.ts';

@@ -1,7 +1,6 @@
 import type { Source } from '../../../core/connector/contract.ts';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression-failure.ts';
-
 import type { Ports } from '../../../core/ports.ts';
 import { spread } from '../../../core/spread.ts';
 import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';

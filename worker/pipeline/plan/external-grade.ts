@@ -6,7 +6,6 @@ import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { askedStates } from '../../journey/outcomes.ts';
 import { refOf } from '../../journey/refs.ts';
-
 import { erasureSince, type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import type { Queues } from '../queues.ts';

@@ -5,7 +5,6 @@ import { showJourney } from '../../../../worker/cli/journeys.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { erased } from '../../../../worker/journey/erased.ts';
 import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
-
 import { changeFollowUp } from '../../../../worker/support/follow-ups.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { overriding } from '../../../support/manual.ts';

@@ -6,7 +6,6 @@ import { previewMail } from '../../../../worker/cli/mail.ts';
 import { Reports } from '../../../../worker/config/reports.ts';
 import { erased } from '../../../../worker/journey/erased.ts';
 import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
-
 import { type MailOptions, mailRound } from '../../../../worker/mails/mails.ts';
 import { memoryLog, startLoop, until } from '../../../support/loop.ts';
 import { mailServer } from '../../../support/mail-server.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { figuresOf } from '../../../../worker/pipeline/sweeping.ts';
-
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 

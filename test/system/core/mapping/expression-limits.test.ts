@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
-
 import { bombed } from '../../../support/core/expression-bombs.ts';
 
 const endless: [what: string, source: string][] = [

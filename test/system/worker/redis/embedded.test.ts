@@ -20,7 +20,6 @@ import { z } from 'zod';
 import { withoutTheErased } from '../../../../worker/cli/runtime.ts';
 import { connect } from '../../../../worker/redis/connection.ts';
 import { type EmbeddedRedis, ping, startEmbeddedRedis } from '../../../../worker/redis/embedded.ts';
-
 import { serverCache } from '../../../support/redis-cache.ts';
 
 const undo: (() => unknown)[] = [];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
-
 import { ExpressionSetAside } from '../../../../core/mapping/expression-failure.ts';
 
 const ticket = {

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
 import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
-
 import { linearRegExp } from '../../../../core/mapping/linear-regex.ts';
 
 const Linear = linearRegExp(() => undefined);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
-
 import { contactsIn, customersIn, withoutMentions } from '../../../../worker/pipeline/people-in-snapshot.ts';
 
 const defaultCountry = 'EE' as const;

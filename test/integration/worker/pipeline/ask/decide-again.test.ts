@@ -3,7 +3,6 @@ import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { loadNever } from '../../../../../worker/pipeline/policy/load-never.ts';
-
 import { eventOf, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
 import type { ToyRecord, ToyVendor } from '../../../../support/toy-connector.ts';
 

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../../core/mapping/expression-compile.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import { deadRules } from '../../../../../worker/pipeline/plan/check-rules.ts';
-
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const vip = '"vip" in ticket.tags';

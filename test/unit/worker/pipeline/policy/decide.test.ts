@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Campaign } from '../../../../../core/feedback/schemas.ts';
 import { compileExpression } from '../../../../../core/mapping/expression-compile.ts';
-
 import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import { chooseRule, inSample, mapFields } from '../../../../../worker/pipeline/policy/decide.ts';

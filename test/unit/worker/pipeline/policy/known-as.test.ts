@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../../core/mapping/expression-compile.ts';
-
 import {
   customerAddresses,
   furtherAddresses,
