@@ -1,17 +1,24 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundle } from '../../build/bundle.ts';
-import { measured, type Report } from './harness.ts';
+import { type Measure, measured, type Report } from './harness.ts';
 import { tableOf } from './table.ts';
 
 // npm run bench [-- NAME…] [--json] [--short]; npm run bench -- profile
+// npm run bench -- --against DIR: closings, in turns with the version that is checked out and installed in DIR
 //
 // Each measure is a file in measures/. The fakes of the help desk and the service, the product and its baseline are processes
 // of their own; this one only sends deliveries. Linux only: what processes take is read from /proc.
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, short: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
+    against: { type: 'string' },
+  },
   allowPositionals: true,
 });
 
@@ -26,9 +33,22 @@ if (!values.short) {
 }
 const [{ measures }, { profile }] = await Promise.all([import('./measures/index.ts'), import('./profile.ts')]);
 
+/** Builds the other version with its own tools. */
+async function closingsInTurnsWith(dir: string): Promise<Measure> {
+  const built = join(resolve(dir), '.closeloop/bench');
+  const bundler = pathToFileURL(join(resolve(dir), 'build/bundle.ts')).href;
+  const script = `await (await import(${JSON.stringify(bundler)})).bundle(${JSON.stringify(built)})`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
+  const { closingsAgainst } = await import('./measures/closings.ts');
+  return closingsAgainst(`version in ${dir}`, join(built, 'worker/cli/closeloop.js'));
+}
+
 async function bench(): Promise<string> {
   if (positionals.includes('profile')) return await profile(mkdtempSync(join(tmpdir(), 'closeloop-profile-')));
-  const chosen = measures.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const chosen =
+    values.against === undefined
+      ? measures.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+      : [await closingsInTurnsWith(values.against)];
   const reports: Report[] = [];
   for (const measure of chosen) {
     process.stderr.write(`${measure.name} …\n`);

@@ -77,6 +77,8 @@ export interface ProductOptions {
   collectEvery?: string;
   /** Options of Node itself, besides those of `npm start`. */
   nodeOptions?: readonly string[];
+  /** The launcher of another version. Left out: this version. */
+  program?: string;
 }
 
 export interface Product {
@@ -121,11 +123,23 @@ const Package = z.object({ scripts: z.object({ start: z.string() }) });
 /** One closeloop process, as its users start it. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { role = 'all', nodeOptions = [] } = options;
+  const launcher = options.program ?? program;
   const { dir, config, port, remove } = await configure(options);
   const log = join(dir, 'log');
   const begun = performance.now();
   const output = openSync(log, 'w');
-  const args = [...startOptions(), ...nodeOptions, program, 'start', '--config', config, '--data', dir, '--role', role];
+  const args = [
+    ...startOptions(),
+    ...nodeOptions,
+    launcher,
+    'start',
+    '--config',
+    config,
+    '--data',
+    dir,
+    '--role',
+    role,
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', output, output] });
   const closed = once(child, 'close');
   running.add(child);

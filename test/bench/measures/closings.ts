@@ -69,11 +69,32 @@ export const closings: Measure = {
     const [ours = [], theirs = []] = await inTurns(rounds, ways, warmUps);
     await Promise.all([product.stop(), flow?.stop()]);
     await Promise.all([fakes.close(), redis.stop()]);
-    return rowsOf(ours, theirs);
+    return rowsOf(ours, { name: 'Node-RED flow', rounds: theirs });
   },
 };
 
-function rowsOf(ours: readonly Round[], theirs: readonly Round[]): Row[] {
+/** This version and another in turns, each with a Redis of its own. `program`: the launcher of the other version. */
+export const closingsAgainst = (name: string, program: string): Measure => ({
+  name: 'closings',
+  async run(size) {
+    const { closings: count, rounds, warmUps } = sizes[size];
+    const [fakes, ...servers] = await Promise.all([startFakes(), startRedis(), startRedis()]);
+    const [redis, othersRedis] = servers;
+    const ours = await startProduct({ url: fakes.url, redis });
+    const other = await startProduct({ url: fakes.url, redis: othersRedis, program });
+    const tickets = freshTickets();
+    const ways = [
+      () => round(tickets(count), { ...ours, redis }, fakes),
+      () => round(tickets(count), { ...other, redis: othersRedis }, fakes),
+    ];
+    const [here = [], there = []] = await inTurns(rounds, ways, warmUps);
+    await Promise.all([ours.stop(), other.stop()]);
+    await Promise.all([fakes.close(), ...servers.map(async (server) => await server.stop())]);
+    return rowsOf(here, { name, rounds: there });
+  },
+});
+
+function rowsOf(ours: readonly Round[], baseline: { name: string; rounds: readonly Round[] }): Row[] {
   const row = (measure: string, unit: string, of: keyof Round, more: Partial<Row> = {}): Row => ({
     measure,
     unit,
@@ -82,7 +103,9 @@ function rowsOf(ours: readonly Round[], theirs: readonly Round[]): Row[] {
     ...more,
   });
   const beside = (of: keyof Round): Partial<Row> =>
-    theirs.length === 0 ? {} : { baseline: { name: 'Node-RED flow', rounds: theirs.map((one) => one[of]) } };
+    baseline.rounds.length === 0
+      ? {}
+      : { baseline: { name: baseline.name, rounds: baseline.rounds.map((one) => one[of]) } };
   return [
     row('closings, delivery to request created', '1/s', 'perSecond', {
       ...beside('perSecond'),
@@ -92,9 +115,9 @@ function rowsOf(ours: readonly Round[], theirs: readonly Round[]): Row[] {
       ...beside('cpuMs'),
       target: { of: 'ratio', is: 'at most', figure: 0.9 },
     }),
-    row('CPU of Redis per closing', 'ms', 'redisCpuMs'),
-    row('Redis commands per closing', '', 'commands'),
-    row('bytes sent to Redis per closing', 'B', 'bytes'),
+    row('CPU of Redis per closing', 'ms', 'redisCpuMs', beside('redisCpuMs')),
+    row('Redis commands per closing', '', 'commands', beside('commands')),
+    row('bytes sent to Redis per closing', 'B', 'bytes', beside('bytes')),
     row('calls to the vendor per 1,000 closings, before write-back', '', 'vendorCalls', beside('vendorCalls')),
   ];
 }
