@@ -169,14 +169,13 @@ async function openIntake(
     tracing,
   }: { health: HealthOptions; metrics: Metrics; log: Log } & Pick<EngineOptions, 'tracing'>,
 ): Promise<Listening> {
-  const { host, port, publicUrl, trustProxy } = config.http;
+  const { host, port, publicUrl } = config.http;
   await engine().openIngestion();
   const app = createIntake({
     ...health,
     pipelines: { get: (source) => engine().ingestion.routes.get(source) },
     store: (source, events, receivedAt) => engine().ingestion.store(source, events, receivedAt),
     publicUrl,
-    trustProxy,
     countRefused: (source, why, count) => void engine().countRefused(source, why, count),
     onAnswered: metrics.observer.delivery,
     tracing,

@@ -5,7 +5,6 @@ import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
-import { AddressRange } from './address-range.ts';
 import { Dashboard } from './dashboard.ts';
 import { Period } from './period.ts';
 import { Policy } from './policy.ts';
@@ -49,12 +48,6 @@ const Http = z.strictObject({
   publicUrl: PublicUrl.optional().describe(
     'Address vendors call, without /hooks/…: signatures cover it. Left out: http://host:port',
   ),
-  trustProxy: z
-    .array(AddressRange)
-    .default([])
-    .describe(
-      'Reverse proxies whose X-Forwarded-For tells who sends: limits then count that address. Left out: nobody is believed',
-    ),
 });
 
 const Admin = z.strictObject({

@@ -1,14 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressGroup } from '../../core/address-group.ts';
-import { Waiting } from './waiting.ts';
 
 export interface BodyLimits {
   /** Bytes of one body. */
   bytes: number;
   /** Bytes of all bodies in memory: being received and being processed. */
   allBytes: number;
-  /** Bytes of the bodies being received from one address. */
-  addressBytes: number;
 }
 
 /** The body is refused. The error has a `statusCode`, like the HTTP server's own errors. */
@@ -21,55 +17,17 @@ export class BodyRefused extends Error {
   }
 }
 
-interface Body {
-  address: string;
-  held: number;
-  refuse: (why: BodyRefused) => void;
-}
-
-const firstBytes = 4_096;
-/** Every chunk of a body costs time, however small. Limits of small chunks: their number, and the average size below which they count. */
-const mostTiny = 128;
-const tinyBytes = 16;
-/** The most bytes of a refused request's body that are read and dropped, so that the sender sees the answer. */
-const mostDiscarded = 1024 * 1024;
-
-/** Whether too many chunks of a body were tiny. Called for each chunk. */
-function tinyPieces(): (piece: Uint8Array) => boolean {
-  let [pieces, bytes] = [0, 0];
-  return ({ length }) => {
-    pieces += 1;
-    bytes += length;
-    return pieces > mostTiny && bytes < pieces * tinyBytes;
-  };
-}
-
 /** The length of a request's body by its head; NaN where the head does not tell it. */
 export function announcedBytes({ headers }: IncomingMessage): number {
   return Number(headers['content-length'] ?? Number.NaN);
 }
 
-/** Whether the body is so short that it usually arrives with its head: such a body is read at once. */
-export const isShort = (bytes: number): boolean => bytes <= firstBytes;
-
-/** Reads and drops a body, within limits. @param isTiny the count of its chunks so far */
-export function discard(request: IncomingMessage, isTiny = tinyPieces()): void {
-  let length = 0;
-  const pass = (piece: Buffer): void => {
-    length += piece.length;
-    if (length <= mostDiscarded && !isTiny(piece)) return;
-    request.off('data', pass).pause();
-    request.socket.pause();
-    // The answer is written first.
-    setImmediate(() => request.socket.destroySoon());
-  };
-  request.on('data', pass);
-}
-
-/** Reads bodies within limits. At a limit the slowest bodies are dropped (`Waiting`). */
+/**
+ * Reads bodies whole, within limits of bytes. The server's `requestTimeout` ends a request that takes too long; the proxy in front
+ * keeps slow senders away.
+ */
 export class Bodies {
   readonly #limits: BodyLimits;
-  readonly #onTheirWay = new Waiting<Body>();
   #held = 0;
 
   constructor(limits: BodyLimits) {
@@ -86,103 +44,46 @@ export class Bodies {
    * @param most bytes, where its source has a limit of its own
    * @throws BodyRefused
    */
-  async read(
-    request: IncomingMessage,
-    response: ServerResponse,
-    from: string,
-    most = this.#limits.bytes,
-  ): Promise<Buffer> {
-    const announced = announcedBytes(request);
-    if (announced > most) throw tooLarge();
-    const isWhole = request.complete && request.readableLength === announced;
-    if (isWhole && isShort(announced) && this.#held + announced <= this.#limits.allBytes)
-      return this.#readWhole(request, response);
-    if (request.closed) throw wasCut();
-    const body: Body = { address: addressGroup(from), held: 0, refuse: () => undefined };
-    // One growing buffer: small chunks kept as they are would take more memory than their bytes.
-    let bytes = Buffer.alloc(0);
-    let length = 0;
-    const isTiny = tinyPieces();
-    const take = (piece: Buffer): void => {
-      const needed = length + piece.length;
-      if (isTiny(piece)) {
-        // Stops reading at once, as Node would parse each further piece of the connection.
-        request.socket.pause();
-        body.refuse(new BodyRefused(400, 'the body comes in pieces of a few bytes'));
-        return;
-      }
-      if (needed > most) {
-        body.refuse(tooLarge());
-        return;
-      }
-      if (needed > bytes.length) {
-        const size = Math.max(needed, Math.min(Math.max(bytes.length * 2, firstBytes), announced || most));
-        if (!this.#hold(body, size - bytes.length)) return;
-        const larger = Buffer.allocUnsafe(size);
-        bytes.copy(larger, 0, 0, length);
-        bytes = larger;
-      }
-      length += piece.copy(bytes, length);
+  async read(request: IncomingMessage, response: ServerResponse, most = this.#limits.bytes): Promise<Buffer> {
+    if (announcedBytes(request) > most) throw tooLarge();
+    let held = 0;
+    const free = (): void => {
+      this.#held -= held;
+      held = 0;
     };
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const cut = () => reject(wasCut());
-    body.refuse = (why) => {
-      request.off('data', take);
-      reject(why);
+    const hold = ({ length }: Buffer): void => {
+      held += length;
+      this.#held += length;
+      if (held > most) throw tooLarge();
+      if (this.#held > this.#limits.allBytes) throw new BodyRefused(503, 'too many bodies are on their way');
     };
     try {
-      request.on('data', take).once('error', cut).once('close', cut);
-      // Every request is closed in the end: a close after the body's end cuts nothing.
-      request.once('end', () => resolve(request.off('close', cut)));
-      await promise;
+      const body = await bytesOf(request, hold);
+      if (response.closed) free();
+      else response.once('close', free);
+      return body;
     } catch (error) {
-      this.#onTheirWay.remove(body);
-      this.#free(body);
-      discard(request.off('data', take), isTiny);
-      throw error;
+      free();
+      // The rest of the body is read and dropped, so that the sender sees the answer.
+      request.resume();
+      throw error instanceof BodyRefused ? error : wasCut();
     }
-    this.#onTheirWay.remove(body);
-    if (response.closed) this.#free(body);
-    else response.once('close', () => this.#free(body));
-    return bytes.subarray(0, length);
   }
+}
 
-  #readWhole(request: IncomingMessage, response: ServerResponse): Buffer {
-    const read: unknown = request.read();
-    // Copies the body, which is a slice of everything that was read from the connection.
-    const bytes = read instanceof Buffer ? Buffer.from(read) : Buffer.alloc(0);
-    if (response.closed) return bytes;
-    this.#held += bytes.length;
-    response.once('close', () => {
-      this.#held -= bytes.length;
-    });
-    return bytes;
-  }
-
-  #free(body: Body): void {
-    this.#held -= body.held;
-    body.held = 0;
-  }
-
-  /** Returns false where this body itself was dropped. */
-  #hold(body: Body, more: number): boolean {
-    const { allBytes, addressBytes } = this.#limits;
-    body.held += more;
-    this.#held += more;
-    this.#onTheirWay.add(body, body.address, more);
-    const giveWay = (slow: Body | undefined): boolean => {
-      if (slow === undefined) return false;
-      this.#onTheirWay.remove(slow);
-      this.#free(slow);
-      slow.refuse(new BodyRefused(503, 'too many bodies are on their way'));
-      return slow !== body;
-    };
-    let isHeld = true;
-    while (isHeld && this.#onTheirWay.sizeOf(body.address) > addressBytes)
-      isHeld = giveWay(this.#onTheirWay.longest(body.address));
-    while (isHeld && this.#held > allBytes) isHeld = giveWay(this.#onTheirWay.longest());
-    return isHeld;
-  }
+/** @param onPiece called with each piece as it arrives; what it throws ends the reading */
+async function bytesOf(request: IncomingMessage, onPiece: (piece: Buffer) => void): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const take = (piece: unknown): void => {
+    if (!(piece instanceof Buffer)) return;
+    onPiece(piece);
+    pieces.push(piece);
+  };
+  // A short body has usually arrived with its head.
+  if (request.complete) take(request.read());
+  else for await (const piece of request.iterator({ destroyOnReturn: false })) take(piece);
+  // Copied in any case: a single piece is a slice of everything that was read from the connection.
+  return Buffer.concat(pieces);
 }
 
 function wasCut(): BodyRefused {

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { HttpReply } from '../../core/connector/contract.ts';
-import { Bodies, type BodyLimits, discard } from './bodies.ts';
-import { Connections } from './connections.ts';
+import { Bodies, type BodyLimits } from './bodies.ts';
 import { addHealthRoutes, type HealthOptions } from './health.ts';
-import { inTurn } from './in-turn.ts';
-import { MeteredServer } from './metered-server.ts';
 import { Refusals } from './refusals.ts';
 import { notAllowed, replyToError } from './replies.ts';
 import { createDeliver, type Deliver, type DeliveryOptions, directly } from './take-delivery.ts';
+
+/** No `import`, which reads every export of the module, also WebSocket, for which Node loads `fetch`: 40 ms, and 16 MB for good. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** The form of a source's name. Any other path segment may be a secret or a phone number, and is not logged. */
 const sourceLike = /^[a-z][a-z-]{0,40}\d{0,3}$/;
@@ -30,7 +30,6 @@ const mebibyte = 1024 * 1024;
 export const intakeLimits: IntakeLimits = {
   bytes: mebibyte,
   allBytes: 32 * mebibyte,
-  addressBytes: 16 * mebibyte,
   connections: 1_000,
   requestMs: 10_000,
   checkMs: 1_000,
@@ -38,8 +37,6 @@ export const intakeLimits: IntakeLimits = {
 };
 
 export interface IntakeOptions extends HealthOptions, DeliveryOptions {
-  /** Proxies whose X-Forwarded-For is trusted. */
-  trustProxy?: readonly string[];
   /** Called with the number of deliveries that were refused for a reason. */
   countRefused?: (source: string, why: string, count: number) => void;
   /** A delivery was answered; `source` is undefined for a name that is not in the configuration. */
@@ -56,23 +53,19 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   const refusals = new Refusals(options.log, options.countRefused ?? (() => undefined));
   let takeDirectly: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
   const app = Fastify({
-    bodyLimit: limits.bytes,
     serverFactory: (handle) => {
       const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs };
-      const take = inTurn(
-        (request, response) => void (takeDirectly(request, response) || handle(request, response)),
-        () => refusals.count(pipelined),
-      );
-      return new MeteredServer({ ...times, keepAliveTimeout }, take).setTimeout(silentMs);
+      const server = createServer({ ...times, keepAliveTimeout }, (request, response) => {
+        if (!takeDirectly(request, response)) handle(request, response);
+      });
+      server.maxConnections = limits.connections;
+      server.on('drop', () => refusals.count(tooManyConnections));
+      return server.setTimeout(silentMs);
     },
-    trustProxy: isBehindProxy(options) ? [...options.trustProxy] : false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
   });
-  const routes = { bodies: new Bodies(limits), connections: new Connections(app.server, limits.connections), refusals };
-  discardUnread(app);
-  const answered = ({ method, socket }: IncomingMessage, source: string | undefined, status: number): void => {
-    routes.connections.waits(socket);
+  const answered = ({ method }: IncomingMessage, source: string | undefined, status: number): void => {
     if (method === 'POST') options.onAnswered?.(options.pipelines.get(source ?? '')?.context.name, status);
   };
   app.addHook('onResponse', ({ raw, params }, { statusCode }, next) => {
@@ -86,23 +79,11 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   });
   takeTypes(app, options.pipelines);
   answerErrors(app, refusals);
-  const deliver = createDeliver(options, routes, () => app.listeningOrigin);
+  const deliver = createDeliver(options, { bodies: new Bodies(limits), refusals }, () => app.listeningOrigin);
   takeDeliveries(app, options, { deliver, refusals });
-  if (!isBehindProxy(options)) takeDirectly = directly(app, options, { deliver, refusals, answered });
+  takeDirectly = directly(app, options, { deliver, refusals, answered });
   addHealthRoutes(app, options);
   return app;
-}
-
-const isBehindProxy = <Options extends Pick<IntakeOptions, 'trustProxy'>>(
-  options: Options,
-): options is Options & { trustProxy: readonly string[] } => (options.trustProxy ?? []).length > 0;
-
-/** Drops the body of a request that is answered by its head. */
-function discardUnread(app: FastifyInstance): void {
-  app.addHook('onSend', ({ raw }, _reply, payload, next) => {
-    if (!raw.complete && raw.readableFlowing === null) discard(raw);
-    next(null, payload);
-  });
 }
 
 const Source = z.object({ source: z.string().optional() });
@@ -136,10 +117,10 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
   });
 }
 
-const pipelined = {
+const tooManyConnections = {
   source: undefined,
-  why: 'more than ten requests at once, without waiting for an answer',
-  message: 'connection closed',
+  why: 'too many connections are open',
+  message: 'connection refused',
   level: 'warn',
 } as const;
 
@@ -175,6 +156,6 @@ function takeDeliveries(
       reply.code(404).send({ error: 'There is no source of this name.' });
     },
     handler: async (request: HookRequest, reply) =>
-      await answer(reply, await deliver(request.params.source, request.raw, reply.raw, request.ip)),
+      await answer(reply, await deliver(request.params.source, request.raw, reply.raw)),
   });
 }

@@ -7,8 +7,7 @@ import type { Log } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
-import { announcedBytes, type Bodies, discard, isShort } from './bodies.ts';
-import type { Connections } from './connections.ts';
+import { announcedBytes, type Bodies } from './bodies.ts';
 import type { Refusals } from './refusals.ts';
 import { jsonReply, notAllowed, replyToError, retryLater } from './replies.ts';
 import { inTime, storeMs, within } from './store-in-time.ts';
@@ -19,6 +18,8 @@ const mostEntries = 100_000;
 /** Bytes of deliveries that are verified and parsed in one turn of the event loop; each counts as at least a kilobyte. */
 const bytesATurn = 64 * 1_024;
 const leastBytes = 1_024;
+/** A body so short usually arrives with its head. */
+const shortBytes = 4_096;
 
 const hooks = '/hooks/';
 const plainJson = /^application\/json(?:; ?charset=utf-8)?$/i;
@@ -61,11 +62,11 @@ export function directly(
     const source = url.slice(hooks.length);
     if (pipelines.get(source) === undefined || !plainJson.test(headers['content-type'] ?? '')) return false;
     response.once('finish', () => answered(request, source, response.statusCode));
-    void deliver(source, request, response, request.socket.remoteAddress ?? '')
-      .then((reply) => send(request, response, reply))
+    void deliver(source, request, response)
+      .then((reply) => send(response, reply))
       .catch((error: unknown) => {
         if (response.headersSent) response.destroy();
-        else send(request, response, replyToError(error, refusals));
+        else send(response, replyToError(error, refusals));
       });
     return true;
   };
@@ -73,21 +74,15 @@ export function directly(
 
 interface DeliveryGuards {
   bodies: Bodies;
-  connections: Connections;
   refusals: Refusals;
 }
 
 /** Reads a delivery for a source and takes it. @throws BodyRefused */
-export type Deliver = (
-  source: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  from: string,
-) => Promise<HttpReply>;
+export type Deliver = (source: string, request: IncomingMessage, response: ServerResponse) => Promise<HttpReply>;
 
 export function createDeliver(
   options: DeliveryOptions,
-  { bodies, connections, refusals }: DeliveryGuards,
+  { bodies, refusals }: DeliveryGuards,
   origin: () => string,
 ): Deliver {
   const { pipelines, now, tracing } = options;
@@ -95,13 +90,12 @@ export function createDeliver(
   const turns = new Turns(bytesATurn);
   const turn = (bytes: number): Promise<void> => turns.next(Math.max(leastBytes, bytes));
   let { publicUrl } = options;
-  return async (source, request, response, from) => {
+  return async (source, request, response) => {
     const announced = announcedBytes(request);
     // When its turn comes, the whole body has arrived: cheaper than waiting for each piece.
-    const comesWhole = isShort(announced);
+    const comesWhole = announced <= shortBytes;
     if (comesWhole) await turn(announced);
-    const raw = await bodies.read(request, response, from, pipelines.get(source)?.context.source.largestBody);
-    connections.works(request.socket);
+    const raw = await bodies.read(request, response, pipelines.get(source)?.context.source.largestBody);
     if (!comesWhole) await turn(raw.length);
     // Asking the socket for its address takes longer than the rest of a delivery's head.
     publicUrl ??= origin();
@@ -174,12 +168,7 @@ const signatureErrors = {
   stale: 'The signature is too old. Check the clocks, and that nothing holds deliveries back.',
 };
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers = {}, body = '' }: HttpReply,
-): void {
-  if (!request.complete && request.readableFlowing === null) discard(request);
+function send(response: ServerResponse, { status, headers = {}, body = '' }: HttpReply): void {
   const isTyped = body === '' || Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
   const type = isTyped ? {} : { 'content-type': 'text/plain; charset=utf-8' };
   response.writeHead(status, { ...type, ...headers, 'content-length': Buffer.byteLength(body) }).end(body);

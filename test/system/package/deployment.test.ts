@@ -164,7 +164,7 @@ describe('deploy/Caddyfile', () => {
 feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 redis: { path: "${redis.socket}" }
 secretsKey: ${Buffer.alloc(32, 7).toString('base64')}
-http: { port: ${intake}, publicUrl: "https://closeloop.example.com", trustProxy: [127.0.0.1] }
+http: { port: ${intake}, publicUrl: "https://closeloop.example.com" }
 admin: { port: 0 }
 dashboard:
   port: ${page}

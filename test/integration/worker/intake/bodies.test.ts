@@ -22,7 +22,7 @@ test.each(['', 'short'])('%j, which has come with its head, is read and counts u
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const socket = await open(async (request, response) => {
     await nextTurn();
-    const body = await bodies.read(request, response, '127.0.0.1');
+    const body = await bodies.read(request, response);
     const { held } = bodies;
     response.once('close', () => resolve({ text: body.toString(), held, after: bodies.held })).end();
   });
@@ -36,7 +36,7 @@ test('a body that was cut while it waited for its turn is refused at once', asyn
   const socket = await open(async (request, response) => {
     socket.destroy();
     await new Promise((closed) => request.once('close', closed));
-    await bodies.read(request, response, '127.0.0.1').catch(resolve);
+    await bodies.read(request, response).catch(resolve);
   });
   socket.write(`${head(10)}half`);
   expect(await promise).toMatchObject({ statusCode: 400, message: expect.stringContaining('closed before the end') });

@@ -81,7 +81,7 @@ sources:
       redis: { url: 'redis://h:6379/2' },
       poll: { every: 600_000, headStart: 120_000 },
       webhooks: [],
-      http: { host: '127.0.0.1', port: 9000, publicUrl: 'https://closeloop.example.com', trustProxy: [] },
+      http: { host: '127.0.0.1', port: 9000, publicUrl: 'https://closeloop.example.com' },
       admin: { host: '127.0.0.1' },
       dashboard: {
         host: '127.0.0.1',
@@ -178,8 +178,13 @@ const mistakes: [what: string, text: string, path: string, message: RegExp][] = 
   ['a variable that is no number', whole('http: { port: "${KEY}" }'), 'http.port', /^must be a number$/],
   ['a duration without a unit', whole('expireAfter: "14"'), 'expireAfter', /must be a duration like/],
   ['a period of nothing', whole('collect: { every: 0s }'), 'collect.every', /longer than 0/],
-  ['no address of a proxy', whole('http: { trustProxy: [proxy] }'), 'http.trustProxy[0]', /an address like/],
-  ['no range of proxies', whole('http: { trustProxy: [10.0.0.0/33] }'), 'http.trustProxy[0]', /an address like/],
+  ['no address of a proxy', whole('dashboard: { trustProxy: [proxy] }'), 'dashboard.trustProxy[0]', /an address like/],
+  [
+    'no range of proxies',
+    whole('dashboard: { trustProxy: [10.0.0.0/33] }'),
+    'dashboard.trustProxy[0]',
+    /an address like/,
+  ],
   [
     'a page that other machines reach',
     whole('dashboard: { host: 0.0.0.0, publicUrl: "https://a.example" }'),
