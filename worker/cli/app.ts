@@ -1,14 +1,8 @@
-import type { FastifyInstance } from 'fastify';
-import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
-import { createDashboard } from '../dashboard/dashboard.ts';
-import type { DashboardOptions } from '../dashboard/options.ts';
-import { createAdmin } from '../intake/admin.ts';
 import type { HealthOptions } from '../intake/health.ts';
-import { createIntake } from '../intake/intake.ts';
 import { within } from '../intake/store-in-time.ts';
-import { createMetrics, type Metrics } from '../operations/prometheus.ts';
+import { createMetrics } from '../operations/prometheus.ts';
 import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
@@ -21,14 +15,12 @@ import { engineOf } from './engine-of.ts';
 import { watchKey } from './key-watch.ts';
 import { startMails } from './mail-rounds.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
+import { openAdmin, openDashboard, openIntake } from './servers.ts';
 import { version } from './version.ts';
 import type { Watch } from './watch.ts';
 
 /** The work of a process: it takes deliveries, works on them, or does both. */
 export type Role = 'intake' | 'worker' | 'all';
-
-/** The ports of `admin` and of the page, if the configuration names none. */
-const usualPorts = { admin: 8081, dashboard: 8082 };
 
 /** All running jobs together get this long to end, then they go back to the queue: service managers wait 35 s for the process. */
 const graceMs = 25_000;
@@ -84,15 +76,16 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
     version,
     role,
     sources: namesOf(config),
-    measure: () => within(measureMs, measure(engine, handle.client)),
+    measure: () => within(measureMs, measure(current.engine, handle.client)),
   });
   const watched = { ...rest, observer: metrics.observer };
-  let engine = await engineOf(runtime, watched, { key, begins: true });
-  for (const { problem, remedy } of await engine.absences()) log.warn({ why: problem, remedy }, 'sources');
-  const health = healthOf(() => engine, handle, role);
+  // Another one after a reload.
+  const current = { engine: await engineOf(runtime, watched, { key, begins: true }) };
+  for (const { problem, remedy } of await current.engine.absences()) log.warn({ why: problem, remedy }, 'sources');
+  const health = healthOf(current, handle, role);
   const admin = await openAdmin(config, health, metrics);
   const page = {
-    engine: () => engine,
+    engine: () => current.engine,
     config: () => runtime.config,
     redis: handle.client,
     seal: key.seal,
@@ -101,14 +94,13 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
   };
   const dashboard = await openDashboard(config.dashboard, page);
   const { tracing } = rest;
-  const intake =
-    role === 'worker' ? undefined : await openIntake(config, () => engine, { health, metrics, log, tracing });
-  if (role !== 'intake') await engine.work();
-  const mails = role === 'intake' ? undefined : startMails(runtime, () => engine, { seal: key.seal, ...rest });
+  const intake = role === 'worker' ? undefined : await openIntake(config, current, { health, metrics, log, tracing });
+  if (role !== 'intake') await current.engine.work();
+  const mails = role === 'intake' ? undefined : startMails(runtime, () => current.engine, { seal: key.seal, ...rest });
   const watch = watchKey(key, runtime, log);
   return {
     get engine() {
-      return engine;
+      return current.engine;
     },
     url: intake?.url ?? admin.url,
     adminUrl: admin.url,
@@ -119,26 +111,26 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
       metrics.begin(namesOf(runtime.config));
       await begin(next, role);
       // Both engines work for a moment, as two processes would: no queue is without a worker, and nobody is asked twice.
-      const before = engine;
-      engine = next;
+      const before = current.engine;
+      current.engine = next;
       await before.close(graceMs);
     },
     close: async (forMs = graceMs) => {
       await watch.stop();
       await intake?.app.close();
       if (dashboard) await dashboard.app.close();
-      await Promise.all([mails?.stop(forMs), engine.close(forMs)]);
+      await Promise.all([mails?.stop(forMs), current.engine.close(forMs)]);
       await admin.app.close();
     },
   };
 }
 
-function healthOf(engine: () => Engine, handle: Runtime['handle'], role: Role): HealthOptions {
+function healthOf(current: { readonly engine: Engine }, handle: Runtime['handle'], role: Role): HealthOptions {
   // A worker has no connection for deliveries.
   const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
   return {
-    tryToStore: () => [...engine().pipelines.values()].map(({ context }) => tryToWrite(tagOf(context.storedAs))),
-    paused: () => engine().paused(),
+    tryToStore: () => [...current.engine.pipelines.values()].map(({ context }) => tryToWrite(tagOf(context.storedAs))),
+    paused: () => current.engine.paused(),
     now: () => new Date(),
   };
 }
@@ -152,96 +144,4 @@ async function begin(engine: Engine, role: Role): Promise<void> {
     await engine.close(0);
     throw error;
   }
-}
-
-interface Listening {
-  app: FastifyInstance;
-  url: string;
-}
-
-async function openIntake(
-  config: Config,
-  engine: () => Engine,
-  {
-    health,
-    metrics,
-    log,
-    tracing,
-  }: { health: HealthOptions; metrics: Metrics; log: Log } & Pick<EngineOptions, 'tracing'>,
-): Promise<Listening> {
-  const { host, port, publicUrl } = config.http;
-  await engine().openIngestion();
-  const app = createIntake({
-    ...health,
-    pipelines: { get: (source) => engine().ingestion.routes.get(source) },
-    store: (source, events, receivedAt) => engine().ingestion.store(source, events, receivedAt),
-    publicUrl,
-    countRefused: (source, why, count) => void engine().countRefused(source, why, count),
-    onAnswered: metrics.observer.delivery,
-    tracing,
-    log,
-  });
-  return { app, url: await listen(app, { host, port, setting: 'http' }) };
-}
-
-async function openAdmin({ admin }: Config, health: HealthOptions, { scrape }: Metrics): Promise<Listening> {
-  const { host, tokens } = admin;
-  return await openUsually('admin', admin, () => createAdmin({ ...health, host, tokens, scrape }));
-}
-
-async function openDashboard(
-  atStart: Config['dashboard'],
-  page: Omit<DashboardOptions, 'settings'>,
-): Promise<Listening | false> {
-  if (!atStart) return false;
-  const settings = () => page.config().dashboard || atStart;
-  return await openUsually('dashboard', atStart, () => createDashboard({ ...page, settings }));
-}
-
-/** Several processes may run on one machine: where the configuration chooses no port, any free port is taken. */
-async function openUsually(
-  setting: keyof typeof usualPorts,
-  { host, port }: { host: string; port?: number | undefined },
-  create: () => FastifyInstance,
-): Promise<Listening> {
-  if (port !== undefined) {
-    const app = create();
-    return { app, url: await listen(app, { host, port, setting }) };
-  }
-  const usual = create();
-  try {
-    return { app: usual, url: await usual.listen({ host, port: usualPorts[setting], backlog }) };
-  } catch (error) {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
-    const app = create();
-    return { app, url: await listen(app, { host, port: 0, setting }) };
-  }
-}
-
-/**
- * How many connections the operating system holds for the process while it is busy, at most (Linux: net.core.somaxconn). A connection that
- * finds no place is tried again by its sender after a second, and then after three: a delivery would come too late.
- */
-const backlog = 4_096;
-
-async function listen(
-  app: FastifyInstance,
-  { host, port, setting }: { host: string; port: number; setting: 'http' | keyof typeof usualPorts },
-): Promise<string> {
-  try {
-    return await app.listen({ host, port, backlog });
-  } catch (cause) {
-    const code = codeOf(cause);
-    if (typeof code !== 'string') throw cause;
-    const why = code === 'EADDRINUSE' ? 'another process has it' : code;
-    throw new CloseloopError(
-      `Port ${port} of ${host} can't be listened on (${why}). Set ${setting}.port or ${setting}.host, or end the other process`,
-      { kind: 'config' },
-      { cause },
-    );
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
