@@ -54,6 +54,8 @@ export class ToyVendor {
   /** What was done, and, thrown or given, what the next actions come to. */
   readonly acted: ActionRequest[] = [];
   readonly actResults: (ActionResult | Error)[] = [];
+  /** Runs before the result of each call that acts, which waits for it: a slow vendor. */
+  beforeActed: (() => Promise<void>) | undefined;
   /** Runs before each write of grades, which waits for it: a slow vendor. */
   beforeWriteBack: ((items: readonly WriteBack[]) => Promise<void>) | undefined;
   /** What a poll finds, page by page; `undefined`: this vendor can't be polled. */
@@ -162,6 +164,7 @@ export class ToyVendor {
         ...(this.actions && {
           act: async (requests) => {
             this.acted.push(...requests);
+            await this.beforeActed?.();
             return requests.map(({ name }): ActionResult => {
               const result = this.actResults.shift() ?? { ok: true, done: `${name} done` };
               return result instanceof Error ? { ok: false, why: 'error', error: result } : result;

@@ -1,6 +1,6 @@
 import type { ActionRequest, ActionResult } from '../../../core/connector/contract.ts';
 import { adviceOf, messageOf, outcomeOfError } from '../../../core/errors.ts';
-import type { Ports } from '../../../core/ports.ts';
+import type { Log, Ports } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import type { Act, Journey } from '../../journey/journey.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
@@ -24,6 +24,7 @@ export interface VendorActContext
   clock: Clock;
   ports: Ports;
   alert: AlertOfSource;
+  log: Log;
 }
 
 type RuleStep = LoadedAnswerRule['do'][number];
@@ -35,6 +36,8 @@ export interface Step extends RuleStep {
 
 /** The time between two checks of an action whether the answer is on the record. Real time. */
 const writingMs = 1_000;
+/** The instants of actions under way are renewed no more often than this. Real time. */
+const leastRenewMs = 500;
 
 /** The requests to the vendor now, the news of the other actions, and how long actions have to wait. Real time. */
 interface Planned {
@@ -125,6 +128,31 @@ async function attempted(requests: readonly ActionRequest[], { act }: VendorActC
   }
 }
 
+/**
+ * Waits for the work. A vendor may take minutes, so the instants of the begun actions are renewed meanwhile: otherwise another process would
+ * take these actions for those of a process that died.
+ */
+async function stillUnderWay<T>(
+  requests: readonly ActionRequest[],
+  { id }: Journey,
+  { store, ports, searchAfterMs, log }: VendorActContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  const renewing = setInterval(
+    () => {
+      const at = ports.now();
+      const renewed = requests.map(({ marker, name }): News => ({ marker, name, change: { at } }));
+      store.update(id, noted(renewed)).catch((error: unknown) => log.debug({ why: messageOf(error) }, 'not renewed'));
+    },
+    Math.max(leastRenewMs, searchAfterMs / 3),
+  );
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
 /** Why closeloop must not try an action again; undefined where the action is done, or where closeloop tries it again. */
 function refusalIn(result: ActionResult): string | undefined {
   if (result.ok) return undefined;
@@ -157,7 +185,7 @@ export async function doAtVendor(
   journey: Journey,
   context: VendorActContext,
 ): Promise<void> {
-  const results = await attempted(requests, context);
+  const results = await stillUnderWay(requests, journey, context, () => attempted(requests, context));
   const now = context.ports.now();
   const news = requests.flatMap(({ marker }, n) => {
     const [act, result] = [acts.find((one) => one.marker === marker), results[n]];

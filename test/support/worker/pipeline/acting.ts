@@ -28,6 +28,7 @@ export function useActing() {
     return {
       unit,
       vendor,
+      job,
       run: () => act(job, unit.context),
       trace: () => unit.trace('p.1'),
       get: () => unit.store.get('p.1'),

@@ -4,6 +4,7 @@ import { erased } from '../../../../../worker/journey/erased.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { act, giveUpAct } from '../../../../../worker/pipeline/act/act.ts';
 import { replay } from '../../../../../worker/support/repair.ts';
+import { until } from '../../../../support/loop.ts';
 import { closedAs, jobsOf, overriding, type UnitContext } from '../../../../support/manual.ts';
 import { answered, lost, refused, unhappy, useActing } from '../../../../support/worker/pipeline/acting.ts';
 
@@ -103,6 +104,26 @@ describe('an answer that a rule matches', () => {
     await answered(unit, 1);
     await Promise.all([run(), run(), run()]);
     await run();
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+  });
+
+  test('has them done once where the vendor takes longer than a killed process would be waited for', async () => {
+    const { vendor, unit, job, get } = await asked();
+    await answered(unit, 1);
+    const { promise: vendorIsDone, resolve: vendorEnds } = Promise.withResolvers<void>();
+    vendor.beforeActed = () => vendorIsDone;
+    const context = { ...unit.context, searchAfterMs: 3_000 };
+    const first = act(job, context);
+    const begunAt = async () => (await get())?.acting?.acts.find(({ state }) => state === 'begun')?.at.getTime() ?? 0;
+    await until(async () => (await begunAt()) > 0);
+    const before = await begunAt();
+    await until(async () => (await begunAt()) > before);
+    // The customer corrects the answer meanwhile: its job finds the actions of the first version under way.
+    await answered(unit, 2, { version: 2 });
+    expect(await act(job, context)).toMatchObject({ do: 'wait' });
+    vendorEnds();
+    await first;
+    await act(job, context);
     expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
   });
 
