@@ -67,12 +67,16 @@ export async function planAtVendor(
   const waits = waiting === undefined ? [] : [leftMs(waiting)];
   if (due.length === 0) return { ...nothing, waits };
   const { perRecord } = policy.actions;
-  const markers = due.map(({ act }) => act.marker);
-  const allowed = await context.actions.take(currentRecordOf(journey), markers, perRecord, now);
+  // An action that has begun has its slot, whatever stands before it.
+  const begunFirst = due.toSorted((a, b) => Number(b.act.state === 'begun') - Number(a.act.state === 'begun'));
+  const markers = begunFirst.map(({ act }) => act.marker);
+  const count = await context.actions.take(currentRecordOf(journey), markers, perRecord, now);
+  const allowed = new Set(markers.slice(0, count));
+  const [within = [], beyond = []] = [true, false].map((is) => due.filter(({ act }) => allowed.has(act.marker) === is));
   const why = `more than ${perRecord} actions on this record within a day`;
-  const beyond = due.slice(allowed).map(({ act }) => parking(act, why, now));
-  const { requests, news } = await requestsOf(due.slice(0, allowed), journey, context);
-  return { requests, news: [...beyond, ...news], waits };
+  const parked = beyond.map(({ act }) => parking(act, why, now));
+  const { requests, news } = await requestsOf(within, journey, context);
+  return { requests, news: [...parked, ...news], waits };
 }
 
 /** The requests to the vendor, and news of the actions for which there is no request. */

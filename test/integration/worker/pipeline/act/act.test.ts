@@ -328,6 +328,29 @@ describe('an action that can not be done', () => {
     expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['done', 'parked', 'done']);
   });
 
+  test('beyond that number leaves an action that has begun its slot, also one behind it', async () => {
+    const { unit, vendor, run, get } = await asked({ general: 'policy: { actions: { perRecord: 1 } }' });
+    await answered(unit, 1);
+    vendor.actResults.push(lost);
+    await expect(run()).rejects.toThrow('no answer');
+    // A person takes up the other one, in the order in which a rule of an earlier version had them.
+    await unit.store.update('p.1', (now) => {
+      const [begun, note, ...rest] = now.acting?.acts ?? [];
+      if (!begun || !note || !now.acting) return undefined;
+      return {
+        journey: { ...now, acting: { ...now.acting, acts: [{ ...note, state: 'wanted' }, begun, ...rest] } },
+        trace: [],
+      };
+    });
+    await run();
+    expect((await get())?.acting?.acts.map(({ name, state }) => [name, state])).toEqual([
+      ['note', 'parked'],
+      ['reopen', 'done'],
+      ['followUp', 'done'],
+    ]);
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'reopen']);
+  });
+
   test('of a rule that the configuration no longer has is parked', async () => {
     const { unit, vendor, run, get } = await asked();
     await answered(unit, 1);
