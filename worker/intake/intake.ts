@@ -59,7 +59,11 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
         if (!takeDirectly(request, response)) handle(request, response);
       });
       server.maxConnections = limits.connections;
-      server.on('drop', () => refusals.count(tooManyConnections));
+      server.on('drop', () => {
+        refusals.count(tooManyConnections);
+        // A proxy may keep many connections that it does not use: they give way to the next.
+        server.closeIdleConnections();
+      });
       return server.setTimeout(silentMs);
     },
     forceCloseConnections: 'idle',

@@ -138,14 +138,26 @@ describe('limits', () => {
     await until(async () => (await door.post('two', big)).status === 202);
   });
 
-  test('connections over the limit are refused and counted; those that are open go on', async () => {
-    const door = await openDoor({ limits: { connections: 2 } });
-    const open = [await door.head('GET /healthz', []), await door.head('GET /healthz', [])];
-    for (const { status } of open) expect(await status).toBe(200);
+  test('a connection over the limit is refused and counted: idle connections give way to the next', async () => {
+    let finish: (() => void) | undefined;
+    const store = () =>
+      new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+    const door = await openDoor({ limits: { connections: 2 }, store });
+    const owed = door.post('one');
+    await until(() => finish !== undefined);
+    const idle = await door.head('GET /healthz', []);
+    expect(await idle.status).toBe(200);
     const refused = await door.head('GET /healthz', []);
     await expect(refused.status).rejects.toThrow('closed without an answer');
     expect(door.told.filter(({ fields }) => fields.why === 'too many connections are open')).toHaveLength(1);
-    for (const { socket } of open) socket.destroy();
+    await until(() => idle.socket.closed);
+    const next = await door.head('GET /healthz', []);
+    expect(await next.status).toBe(200);
+    finish?.();
+    expect((await owed).status).toBe(202);
+    next.socket.destroy();
   });
 });
 
