@@ -1,13 +1,29 @@
-import type { StandinRequest, StandinResponse } from '../kit/message.ts';
-import { Problem } from '../kit/problem.ts';
-import { accountOf } from './api-key.ts';
-import { campaignEndpoints } from './campaign-endpoints.ts';
+import { Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { campaignEndpoints, surveyEndpoints } from './campaign-endpoints.ts';
 import { contactEndpoints } from './contact-endpoints.ts';
+import type { Account, ApiKey } from './definitions.ts';
+import { notFound, problem } from './endpoint.ts';
 import type { OperationsForm } from './operations-form.ts';
-import { notFound, problem } from './problem.ts';
 import { requestEndpoints } from './request-endpoints.ts';
 import type { Store } from './store.ts';
-import { surveyEndpoints } from './survey-endpoints.ts';
+
+const refused = (detail: string): Problem => problem(401, detail, { 'www-authenticate': 'Token' });
+
+/**
+ * Whose request this is, by its Authorization header.
+ * @throws Problem 401 with one of the four details of specification 5.
+ */
+export function accountOf(header: string | undefined, keys: ReadonlyMap<string, ApiKey>, now: number): Account {
+  if (header === undefined || !header.startsWith('Token')) {
+    throw refused('Authentication credentials were not provided.');
+  }
+  // Exactly one space: anything else is part of a key that doesn't exist. A deleted key is simply no longer there.
+  const key = header.startsWith('Token ') ? keys.get(header.slice('Token '.length)) : undefined;
+  if (key === undefined) throw refused('Invalid token.');
+  if (!key.active) throw refused('Inactive API key.');
+  if (key.expiresAt !== null && key.expiresAt <= now) throw refused('Expired API token.');
+  return key.account;
+}
 
 /** Where the API lives on the stand-in; "the base address ends with the path prefix /api". */
 export const prefix = '/api';

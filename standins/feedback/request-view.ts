@@ -1,5 +1,5 @@
 import { shownFields } from './custom-fields.ts';
-import type { FeedbackRequest } from './model.ts';
+import type { FeedbackRequest } from './definitions.ts';
 import { put, type RecordForm } from './operations-form.ts';
 import { statusOf } from './store.ts';
 

@@ -2,8 +2,8 @@ import { ControlError, type Given } from '../kit/control.ts';
 import { FaultQueue } from '../kit/faults.ts';
 import { buildAccount, buildCampaign, buildSurvey, fill } from './build.ts';
 import { normalised } from './contact.ts';
+import type { Account, ApiKey, Campaign, FeedbackRequest } from './definitions.ts';
 import * as define from './definitions.ts';
-import type { Account, ApiKey, Campaign, FeedbackRequest } from './model.ts';
 import { type RequestReport, reportRequest } from './request-view.ts';
 import { Store, statusOf } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Settings, Ticket } from './model.ts';
+import type { Settings, Ticket } from './definitions.ts';
 
 /** After 5, 30 and 60 minutes; then a mail to the administrators. */
 export const freshdeskRetries: RetryPolicy = {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import { type Context, listed } from './context.ts';
-import type { Field, Ticket } from './model.ts';
-import { denied, invalid, notAllowed, notFound, valid, validBody } from './problem.ts';
+import { type Context, denied, invalid, listed, notAllowed, notFound, valid, validBody } from './context.ts';
+import type { Field, Ticket } from './definitions.ts';
 import { viewNote, viewRequester, viewStats, viewTicket } from './views.ts';
 
 const base = '/api/v2/tickets';

@@ -2,9 +2,17 @@ import { ControlError, type Given } from '../kit/control.ts';
 import { VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
-import type { ObjectType, Owner, Pipeline, Property, WebhookTarget } from './model.ts';
+import {
+  type HubspotStandinOptions,
+  type ObjectType,
+  type Owner,
+  openSettings,
+  type Pipeline,
+  type Property,
+  type Settings,
+  type WebhookTarget,
+} from './definitions.ts';
 import { OAuthGrant } from './oauth.ts';
-import { type HubspotStandinOptions, openSettings, type Settings } from './settings.ts';
 import { Store } from './store.ts';
 import { hubspotRetries, type Occurrence, Outbox } from './webhooks.ts';
 

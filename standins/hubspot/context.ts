@@ -1,8 +1,41 @@
-import type { StandinRequest } from '../kit/message.ts';
-import type { CrmRecord, Source } from './model.ts';
+import type { z } from 'zod';
+import { jsonBody, Problem, type StandinRequest } from '../kit/message.ts';
+import { type CrmRecord, type ObjectType, objectTypeOf, type Settings, type Source } from './definitions.ts';
 import type { OAuthGrant } from './oauth.ts';
-import type { Settings } from './settings.ts';
 import type { Store } from './store.ts';
+
+/** The correlation id is added where the answer leaves. */
+export const problem = (
+  status: number,
+  category: string,
+  message: string,
+  more: Record<string, unknown> = {},
+): Problem => new Problem({ status, body: { status: 'error', message, category, ...more } });
+
+export const notFound = (message = 'resource not found'): Problem => problem(404, 'OBJECT_NOT_FOUND', message);
+
+export const invalid = (message: string, more: Record<string, unknown> = {}): Problem =>
+  problem(400, 'VALIDATION_ERROR', message, more);
+
+export const unauthenticated = (): Problem =>
+  problem(
+    401,
+    'INVALID_AUTHENTICATION',
+    'Authentication credentials not found. This API supports OAuth 2.0 authentication.',
+  );
+
+export const missingScopes = (scopes: readonly string[]): Problem =>
+  problem(403, 'MISSING_SCOPES', "This app hasn't been granted all required scopes to make this call.", {
+    errors: [
+      { message: 'One or more of the following scopes are required.', context: { requiredGranularScopes: scopes } },
+    ],
+  });
+
+/** Has no `category`: the older shape, which this error still has. */
+export function rateLimited(policyName: string, requestId: string): { status: number; body: Record<string, unknown> } {
+  const message = `You have reached your ${policyName.toLowerCase()} limit.`;
+  return { status: 429, body: { status: 'error', message, errorType: 'RATE_LIMIT', policyName, requestId } };
+}
 
 /** What an endpoint works with. */
 export interface Context {
@@ -24,4 +57,28 @@ export interface Context {
   need: (...oneOf: string[]) => void;
   /** Tells the webhooks that a property of a record changed. */
   changed: (record: CrmRecord, names: readonly string[], source: Source) => void;
+}
+
+/** @throws Problem 415 unless JSON is announced, 400 for a body of another shape */
+export function bodyOf<Schema extends z.ZodType>({ req }: Context, schema: Schema): z.output<Schema> {
+  if (req.headers['content-type']?.toLowerCase().startsWith('application/json') !== true) {
+    throw problem(415, 'INVALID_CONTENT_TYPE', 'The content type must be application/json');
+  }
+  const parsed = schema.safeParse(jsonBody(req));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join('.') ?? '';
+  throw invalid(`Invalid input JSON: ${place === '' ? 'the body' : `"${place}"`} ${issue?.message ?? 'is not valid'}`);
+}
+
+/** @throws Problem 404 for an object type that isn't there */
+export function typeOf(text: string | undefined): ObjectType {
+  const type = objectTypeOf(text ?? '');
+  if (type === undefined) throw notFound('Unable to infer object type from: the path');
+  return type;
+}
+
+/** Scopes that allow reading (or writing) a type. Tickets have one scope for everything. */
+export function scopeFor(type: ObjectType, to: 'read' | 'write'): string {
+  return type === 'tickets' ? 'tickets' : `crm.objects.${type}.${to}`;
 }

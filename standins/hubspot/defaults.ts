@@ -1,4 +1,4 @@
-import type { ObjectType, Pipeline, Property, PropertyType } from './model.ts';
+import type { ObjectType, Pipeline, Property, PropertyType } from './definitions.ts';
 
 type Row = readonly [name: string, label: string, type: PropertyType, fieldType: string, readOnly?: 'read-only'];
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { Engagement, EngagementKind, ObjectType } from './model.ts';
-import { invalid, notFound } from './problem.ts';
-import { bodyOf, scopeFor, typeOf } from './request-body.ts';
+import { bodyOf, type Context, invalid, notFound, scopeFor, typeOf } from './context.ts';
+import type { Engagement, EngagementKind, ObjectType } from './definitions.ts';
 import { shuffled } from './views.ts';
 
 const version = '{version:\\d{4}-\\d{2}}';

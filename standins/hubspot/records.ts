@@ -2,7 +2,7 @@ import { ControlError, type Given } from '../kit/control.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { HubspotAccount } from './account.ts';
 import * as define from './definitions.ts';
-import { type CrmRecord, type EngagementKind, type ObjectType, type Source, stageProperty } from './model.ts';
+import { type CrmRecord, type EngagementKind, type ObjectType, type Source, stageProperty } from './definitions.ts';
 import { shuffled } from './views.ts';
 
 /** Everything about one record, for a test to look at. */

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { CrmRecord, Property } from './model.ts';
-import { invalid } from './problem.ts';
-import { bodyOf, scopeFor, typeOf } from './request-body.ts';
+import { bodyOf, type Context, invalid, scopeFor, typeOf } from './context.ts';
+import type { CrmRecord, Property } from './definitions.ts';
 import { viewRecord } from './views.ts';
 
 const objects = '/crm/objects/{version:\\d{4}-\\d{2}}/{type:[a-z0-9-]+}';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
+import { bodyOf, type Context, invalid, notFound, problem } from './context.ts';
 import {
   type EventKind,
   objectTypeIds,
@@ -9,9 +9,7 @@ import {
   type Subscription,
   singular,
   type WebhookTarget,
-} from './model.ts';
-import { invalid, notFound, problem } from './problem.ts';
-import { bodyOf } from './request-body.ts';
+} from './definitions.ts';
 
 /** For legacy public apps only, with the developer key (`hapikey`) instead of a token. */
 export const webhookApi = '/webhooks/v3/';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { jsonBody, type StandinResponse } from '../kit/message.ts';
 import type { Params, Route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { Attribute } from './model.ts';
-import { invalid, problem } from './problem.ts';
+import { type Context, invalid, problem } from './context.ts';
+import type { Attribute } from './definitions.ts';
 import { viewAttribute, viewType, viewTypeAttribute } from './views.ts';
 
 const list = (data: unknown[]): StandinResponse => ({ status: 200, body: { type: 'list', data } });

@@ -1,9 +1,16 @@
 import { ControlError, type Given } from '../kit/control.ts';
 import { VendorStandin } from '../kit/vendor-standin.ts';
 import * as define from './definitions.ts';
-import type { Attribute, Author, Contact, Webhook } from './model.ts';
-import { RateLimits } from './rate-limits.ts';
-import { type IntercomStandinOptions, openSettings, type Settings } from './settings.ts';
+import {
+  type Attribute,
+  type Author,
+  type Contact,
+  type IntercomStandinOptions,
+  openSettings,
+  type Settings,
+  type Webhook,
+} from './definitions.ts';
+import { RateLimits } from './standin.ts';
 import { Store } from './store.ts';
 import { intercomRetries, Outbox, usualTopics } from './webhooks.ts';
 

@@ -1,7 +1,17 @@
-import type { StandinRequest } from '../kit/message.ts';
-import type { Conversation, Part } from './model.ts';
-import type { Settings } from './settings.ts';
+import { Problem, type StandinRequest } from '../kit/message.ts';
+import type { Conversation, Part, Settings } from './definitions.ts';
 import type { Store } from './store.ts';
+
+/** In Intercom's form. */
+export const problem = (status: number, code: string, message: string, headers?: Record<string, string>): Problem =>
+  new Problem({
+    status,
+    ...(headers && { headers }),
+    body: { type: 'error.list', request_id: '0003standin', errors: [{ code, message }] },
+  });
+
+export const invalid = (message: string): Problem => problem(400, 'parameter_invalid', message);
+export const noAdmin = (): Problem => problem(404, 'admin_not_found', 'Admin for admin_id not found');
 
 /** What an endpoint works with. */
 export interface Context {

@@ -1,7 +1,7 @@
 import { ControlError, type Given } from '../kit/control.ts';
 import { IntercomAccount } from './account.ts';
+import type { Conversation, Part } from './definitions.ts';
 import * as define from './definitions.ts';
-import type { Conversation, Part } from './model.ts';
 import { bot } from './store.ts';
 import { newest, viewContact, viewConversation, viewTicket } from './views.ts';
 

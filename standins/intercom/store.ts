@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ControlError } from '../kit/control.ts';
 import type * as define from './definitions.ts';
-import type { Attribute, Author, Category, Contact, Conversation, Part, TicketType } from './model.ts';
+import type { Attribute, Author, Category, Contact, Conversation, Part, TicketType } from './definitions.ts';
 import { viewContact, viewConversation, viewTicket } from './views.ts';
 
 type Definition = z.output<typeof define.conversationDefinition>;

@@ -1,7 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { DeliveryResult, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Webhook } from './model.ts';
-import { signIntercom } from './signature.ts';
+import type { Webhook } from './definitions.ts';
+
+/** The app's client secret over the raw body; no time is signed. */
+export const signIntercom = (secret: string, raw: Uint8Array | string): string =>
+  `sha1=${createHmac('sha1', secret).update(raw).digest('hex')}`;
 
 const longestMs = 2 * 3_600_000;
 

@@ -3,7 +3,7 @@ import { ControlError, type Given } from '../kit/control.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ShopifyAccount } from './account.ts';
 import * as define from './definitions.ts';
-import { type Customer, fulfillmentStatusOf, type Order } from './model.ts';
+import { type Customer, fulfillmentStatusOf, type Order } from './definitions.ts';
 import { payloadOf } from './payloads.ts';
 import type { Occurrence } from './store.ts';
 

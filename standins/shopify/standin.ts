@@ -1,15 +1,88 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { command, createControlSurface, nothing, soon } from '../kit/control.ts';
+import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
-import { rootOf } from './api.ts';
-import { needScope } from './auth.ts';
-import { createShopifyControl } from './control.ts';
+import { vendorCommands } from '../kit/vendor-standin.ts';
+import { needScope } from './account.ts';
+import type { ShopifyStandinOptions } from './definitions.ts';
+import * as define from './definitions.ts';
 import { answerGraphql } from './graphql.ts';
 import { ShopifyOrders } from './orders.ts';
-import type { ShopifyStandinOptions } from './settings.ts';
+import { rootOf } from './resolvers.ts';
 
-export type { ShopifyStandinOptions } from './settings.ts';
+export const guide: Guide = {
+  about: 'A Shopify shop, without orders.',
+  configuration: (url) => `sources:
+  shop:
+    connector: shopify
+    shop: acme.myshopify.com
+    baseUrl: ${url}
+    clientId: shopify-client
+    clientSecret: shopify-client-secret
+    webhookSecrets: [shopify-client-secret]
+    trigger: fulfilled
+    rules: [{ name: everybody, campaign: 12, contact: contact.email }]
+    writeBack: { grade: feedback_grade, comment: feedback_comment }      # setup creates both`,
+  steps: [
+    {
+      what: 'webhooks go to closeloop',
+      method: 'POST',
+      path: 'subscriptions',
+      body: { topic: 'ORDERS_FULFILLED', uri: `${hooks}/shop` },
+    },
+    { what: 'a customer', method: 'POST', path: 'customers', body: { id: 71, firstName: 'Carl', email: sampleEmail } },
+    { what: 'an order', method: 'POST', path: 'orders', body: { id: 41960, customerId: 71, email: sampleEmail } },
+    { what: 'send its parcel', method: 'POST', path: 'orders/41960/fulfil' },
+    { what: 'look at it', method: 'GET', path: 'orders/41960' },
+  ],
+};
+
+const one = 'orders/{id:\\d+}';
+
+/** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
+export function createShopifyControl(standin: ShopifyOrders): (req: StandinRequest) => Promise<StandinResponse> {
+  return createControlSurface([
+    command('POST', 'customers', define.customerDefinition, (input) => ({ id: standin.addCustomer(input).id })),
+    command('POST', 'locations', define.locationDefinition, (input) => standin.addLocation(input)),
+    command('POST', 'orders', define.orderDefinition, (input) => ({ id: standin.addOrder(input).id })),
+    command('GET', 'orders', nothing, () => standin.orders()),
+    command('GET', one, define.orderName, ({ id }) => standin.order(id)),
+    command('PATCH', one, define.orderChange, (input) => soon(standin.change(input))),
+    command('DELETE', one, define.orderName, (input) => soon(standin.remove(input))),
+    command('POST', `${one}/lines`, define.addingLine, (input) => soon(standin.addLine(input))),
+    command('POST', `${one}/fulfil`, define.fulfilling, (input) => soon(standin.fulfil(input))),
+    command('POST', `${one}/parcel`, define.parcelNews, (input) => soon(standin.parcelNews(input))),
+    command('POST', `${one}/cancel-parcel`, define.parcelName, (input) => soon(standin.cancelParcel(input))),
+    command('POST', `${one}/pay`, define.orderName, (input) => soon(standin.pay(input))),
+    command('POST', `${one}/refund`, define.refunding, (input) => soon(standin.refund(input))),
+    command('POST', `${one}/cancel`, define.orderName, (input) => soon(standin.cancel(input))),
+    command('POST', 'definitions', define.metafieldDefinition, (input) => ({
+      id: standin.addDefinition(input).id,
+    })),
+    command('GET', 'definitions', nothing, () => standin.definitions()),
+    command('POST', 'subscriptions', define.subscriptionDefinition, (input) => standin.addSubscription(input)),
+    command('GET', 'subscriptions', nothing, () => standin.subscriptions()),
+    command('DELETE', 'subscriptions', define.subscriptionRemoval, (input) => standin.removeSubscriptions(input)),
+    command('PUT', 'compliance', define.complianceTarget, (input) => standin.setCompliance(input)),
+    command('POST', 'data-request', define.privacyRequest, (input) => soon(standin.requestData(input))),
+    command('POST', 'redact-customer', define.privacyRequest, (input) => soon(standin.redactCustomer(input))),
+    command('POST', 'redact-shop', nothing, () => soon(standin.redactShop())),
+    command('POST', 'uninstall', nothing, () => soon(standin.uninstall())),
+    command('PUT', 'scopes', z.strictObject({ scopes: z.array(z.string()) }), ({ scopes }) =>
+      soon(standin.changeScopes(scopes)),
+    ),
+    command('POST', 'deliveries', define.delivery, (input) => soon(standin.fireWebhook(input))),
+    command('GET', 'points', nothing, () => standin.points()),
+    command('DELETE', 'points', nothing, () => standin.drainPoints()),
+    command('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
+    command('POST', 'idle', nothing, () => soon(standin.idle())),
+    ...vendorCommands(standin),
+  ]);
+}
+
+export type { ShopifyStandinOptions } from './definitions.ts';
 
 /**
  * The stand-in of one Shopify shop and the app installed in it. Its API at the vendor's paths, its control surface under

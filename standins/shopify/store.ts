@@ -9,7 +9,7 @@ import {
   type Order,
   type Parcel,
   type Subscription,
-} from './model.ts';
+} from './definitions.ts';
 
 type Given<Schema extends z.ZodType> = z.output<Schema>;
 

@@ -1,4 +1,3 @@
-import { digestOf } from './metafields.ts';
 import {
   type Address,
   type Customer,
@@ -8,8 +7,9 @@ import {
   type Order,
   type Parcel,
   type Subscription,
-} from './model.ts';
-import type { Store } from './store.ts';
+} from './definitions.ts';
+import { digestOf } from './metafields.ts';
+import type { Occurrence, Store } from './store.ts';
 
 /** What the views look into, and what keeps some of it from an app. */
 export interface Sight {
@@ -232,4 +232,14 @@ export function connection<T, V>(
       endCursor: nodes.length === 0 ? null : cursor(nodes.length - 1),
     },
   };
+}
+
+/** What the root of a call works with. */
+export interface Context extends Sight {
+  shop: { id: string; domain: string };
+  scopes: readonly string[];
+  now: number;
+  searchLagMs: number;
+  /** Tells the webhooks. */
+  notify: (occurrences: readonly Occurrence[]) => void;
 }

@@ -1,11 +1,34 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { ControlError, command, createControlSurface, nothing } from '../kit/control.ts';
+import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { type VendorOptions, VendorStandin, vendorCommands } from '../kit/vendor-standin.ts';
 import type { DeliveryResult, Message, RetryPolicy } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
-import { isSigned, signature } from './signature.ts';
+
+/** Standard Webhooks 1.0.0: the secret is base64 after `whsec_`, signed is `id.timestamp.body`. */
+export function signature(secret: string, id: string, timestamp: string, body: string | Buffer): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+}
+
+export function isSigned(
+  headers: Readonly<Record<string, string | undefined>>,
+  body: Buffer,
+  secret: string,
+  now: Date,
+): boolean {
+  const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '', 'webhook-signature': given = '' } = headers;
+  if (id === '' || id.includes('.') || !/^\d{10}$/.test(timestamp)) return false;
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > 300) return false;
+  const expected = Buffer.from(signature(secret, id, timestamp, body));
+  return given.split(' ').some((one) => {
+    const bytes = Buffer.from(one);
+    return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+  });
+}
 
 interface JobboardOptions extends VendorOptions {
   /** Signs what comes back. Default: `answerSecret` below. */
@@ -259,3 +282,27 @@ export function startWebhookStandin(
 ): Promise<StandinServer & { standin: JobboardStandin }> {
   return serveStandin(new JobboardStandin(options), options.port);
 }
+
+const secret = `whsec_${Buffer.alloc(32, 'jobboard events').toString('base64')}`;
+
+export const guide: Guide = {
+  about: 'A job board that no connector was written for: it sends signed webhooks, and takes answers at /answers.',
+  configuration: (url) => `sources:
+  jobs:
+    connector: webhook
+    signature: { kind: standard, secrets: [${secret}] }
+    event:
+      record: data.job.id
+      closed: type = "job.done"
+      changed: type = "job.reopened"
+      closedAt: data.job.doneAt
+      shape: data
+    rules: [{ name: everybody, campaign: 12, contact: customer.email }]
+    writeBack: { url: "${url}/answers", secrets: [${answerSecret}], allowPrivate: true }`,
+  steps: [
+    { what: 'webhooks go to closeloop', method: 'PUT', path: 'hook', body: { url: `${hooks}/jobs`, secret } },
+    { what: 'a job', method: 'POST', path: 'jobs', body: { id: 41960, customer: { email: sampleEmail } } },
+    { what: 'finish it', method: 'POST', path: 'jobs/41960/finish' },
+    { what: 'look at it', method: 'GET', path: 'jobs/41960' },
+  ],
+};

@@ -1,5 +1,92 @@
 import { z } from 'zod';
-import { senderChange as vendorSenderChange } from '../kit/vendor-standin.ts';
+import { type VendorOptions, senderChange as vendorSenderChange } from '../kit/vendor-standin.ts';
+
+/** What WooCommerce itself knows; plugins register more. */
+export const coreStatuses = [
+  'pending',
+  'processing',
+  'on-hold',
+  'completed',
+  'cancelled',
+  'refunded',
+  'failed',
+  'checkout-draft',
+] as const;
+
+export interface Meta {
+  id: number;
+  key: string;
+  /** Any JSON value, whatever was sent. */
+  value: unknown;
+}
+
+export interface Note {
+  id: number;
+  note: string;
+  /** Was mailed to the customer. */
+  customerNote: boolean;
+  at: number;
+}
+
+export interface LineItem {
+  id: number;
+  name: string;
+  product_id: number;
+  variation_id: number;
+  quantity: number;
+  sku: string;
+  total: string;
+}
+
+/** Instants are epoch ms; the API shows whole seconds. */
+export interface Order {
+  id: number;
+  parentId: number;
+  number: string;
+  status: string;
+  currency: string;
+  total: string;
+  customerId: number;
+  billing: Record<string, string>;
+  shipping: Record<string, string>;
+  items: LineItem[];
+  meta: Meta[];
+  refunds: { id: number; reason: string; total: string }[];
+  /** False for downloads and services only. */
+  needsProcessing: boolean;
+  createdAt: number;
+  modifiedAt: number;
+  paidAt: number | null;
+  completedAt: number | null;
+  /** In the trash: what it was before. */
+  trashedFrom: string | undefined;
+  notes: Note[];
+  /** How often a customer was mailed about it because of an API call. */
+  mails: number;
+  /** How often an API call made WooCommerce recalculate its totals. */
+  recalculations: number;
+}
+
+export interface Webhook {
+  id: number;
+  name: string;
+  status: 'active' | 'paused' | 'disabled';
+  topic: string;
+  deliveryUrl: string;
+  secret: string;
+  /** Failures since the last success; enabling again doesn't forget them. */
+  failures: number;
+  createdAt: number;
+  modifiedAt: number;
+}
+
+export interface ApiKey {
+  key: string;
+  secret: string;
+  rights: 'read' | 'write' | 'read_write';
+  /** May its WordPress user see and edit orders and webhooks? */
+  mayEditOrders: boolean;
+}
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -93,3 +180,33 @@ export const settingsChange = z.strictObject({
    */
   localReceivers: z.boolean().exactOptional(),
 });
+
+/** Nothing here waits: a delivery is never tried again. */
+export interface WooCommerceStandinOptions extends Omit<VendorOptions, 'sleep'> {
+  /** A key with all rights. Default `ck_standin` and `cs_standin`. */
+  consumerKey?: string;
+  consumerSecret?: string;
+}
+
+/** Of the shop's surroundings; see definitions.ts. */
+export interface Settings {
+  permalinks: boolean;
+  rest: boolean;
+  redirectTo: string | null;
+  dropsAuthorization: boolean;
+  ownerLostRights: boolean;
+  deliveries: boolean;
+  localReceivers: boolean;
+}
+
+export function openSettings(): Settings {
+  return {
+    permalinks: true,
+    rest: true,
+    redirectTo: null,
+    dropsAuthorization: false,
+    ownerLostRights: false,
+    deliveries: true,
+    localReceivers: true,
+  };
+}

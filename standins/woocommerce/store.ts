@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ControlError } from '../kit/control.ts';
 import type * as define from './definitions.ts';
-import { type ApiKey, coreStatuses, type Order, type Webhook } from './model.ts';
+import { type ApiKey, coreStatuses, type Order, type Webhook } from './definitions.ts';
 
 /** Reserved for setters of the order itself: writing one as meta data would change the order. */
 const internalKeys = /^_(?:billing|shipping|order|customer|payment|transaction|date|cart|recorded|new_order)/;

@@ -1,10 +1,22 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Order, Webhook } from './model.ts';
-import type { Settings } from './settings.ts';
-import { signWooCommerce } from './signature.ts';
+import type { Order, Settings, Webhook } from './definitions.ts';
 import { phpJson, viewOrder } from './views.ts';
+
+const entities: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#039;': "'",
+};
+
+/** base64(HMAC-SHA256(body)). The stored secret's HTML entities are decoded before it becomes the key. */
+export function signWooCommerce(secret: string, raw: Uint8Array | string): string {
+  const key = secret.replace(/&(?:amp|lt|gt|quot|#039);/g, (entity) => entities[entity] ?? entity);
+  return createHmac('sha256', key).update(raw).digest('base64');
+}
 
 /** One attempt, never a second. */
 export const wooCommerceRetries: RetryPolicy = { timeoutMs: 60_000, pauseMs: () => undefined };

@@ -1,14 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { ControlError, type Given } from '../kit/control.ts';
 import { VendorStandin } from '../kit/vendor-standin.ts';
-import type { Admin, CustomObject, KeyedField } from './admin.ts';
 import type { NewWebhook } from './context.ts';
 import * as define from './definitions.ts';
-import type { Group, ObjectRecord, Organization, TicketField, User, Webhook } from './model.ts';
-import { callsOf, type Rule } from './rules.ts';
-import { openSettings, type Settings, type ZendeskStandinOptions } from './settings.ts';
+import {
+  type Admin,
+  type CustomObject,
+  type Group,
+  type KeyedField,
+  type ObjectRecord,
+  type Organization,
+  openSettings,
+  type Settings,
+  type TicketField,
+  type User,
+  type Webhook,
+  type ZendeskStandinOptions,
+} from './definitions.ts';
 import { apiUserId, Store } from './store.ts';
-import { eventPrefix, zendeskRetries } from './webhooks.ts';
+import { callsOf, eventPrefix, type Rule, zendeskRetries } from './webhooks.ts';
 
 /** What an admin sets up in an account: users, fields, rules, webhooks, settings. */
 export class ZendeskAccount extends VendorStandin {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formOrJsonBody, ok, type StandinRequest, type StandinResponse } from '../kit/message.ts';
-import type { User } from './model.ts';
-import { forbidden, invalidToken, unauthenticated } from './problem.ts';
-import type { Credentials } from './settings.ts';
+import { forbidden, invalidToken, unauthenticated } from './context.ts';
+import type { Credentials, User } from './definitions.ts';
 import { apiUserId, type Store } from './store.ts';
 
 const resources = [

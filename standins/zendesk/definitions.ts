@@ -1,6 +1,259 @@
 import { z } from 'zod';
-import { keyedFieldTypes } from './admin.ts';
-import { fieldTypes, statuses } from './model.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
+import type { Rule } from './webhooks.ts';
+
+export const statuses = ['new', 'open', 'pending', 'hold', 'solved', 'closed'] as const;
+export type Status = (typeof statuses)[number];
+
+/** Each category's default custom status. A closed ticket keeps the custom status with which it was solved. */
+export const customStatusIds: Readonly<Record<Status, number>> = {
+  new: 5001,
+  open: 5002,
+  pending: 5003,
+  hold: 5004,
+  solved: 5005,
+  closed: 5005,
+};
+
+export type Role = 'end-user' | 'agent' | 'admin';
+
+export interface User {
+  id: number;
+  name: string;
+  email: string | null;
+  phone: string | null;
+  sharedPhoneNumber: boolean;
+  role: Role;
+  active: boolean;
+  suspended: boolean;
+  verified: boolean;
+  locale: string;
+  ianaTimeZone: string;
+  organizationId: number | null;
+  tags: string[];
+  userFields: Record<string, unknown>;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface Group {
+  id: number;
+  name: string;
+}
+
+export interface Organization {
+  id: number;
+  name: string;
+  tags: string[];
+}
+
+export const fieldTypes = [
+  'text',
+  'textarea',
+  'checkbox',
+  'date',
+  'integer',
+  'decimal',
+  'regexp',
+  'partialcreditcard',
+  'multiselect',
+  'tagger',
+  'lookup',
+] as const;
+export type FieldType = (typeof fieldTypes)[number];
+
+/** A custom ticket field. System fields exist only in the list of all fields. */
+export interface TicketField {
+  id: number;
+  title: string;
+  type: FieldType;
+  active: boolean;
+  required: boolean;
+  regexp: string | null;
+  tag: string | null;
+  agentCanEdit: boolean;
+  options: { id: number; name: string; value: string }[];
+}
+
+export type FieldValue = string | number | boolean | string[] | null;
+
+export interface AuditEvent {
+  id: number;
+  type: 'Create' | 'Change' | 'Comment';
+  [key: string]: unknown;
+}
+
+export interface Audit {
+  id: number;
+  ticketId: number;
+  createdAt: number;
+  authorId: number;
+  metadata: Record<string, unknown>;
+  channel: string;
+  events: AuditEvent[];
+}
+
+/** Instants are epoch milliseconds. */
+export interface Ticket {
+  id: number;
+  subject: string;
+  description: string;
+  status: Status;
+  customStatusId: number;
+  priority: string | null;
+  type: string | null;
+  requesterId: number;
+  submitterId: number;
+  assigneeId: number | null;
+  groupId: number | null;
+  organizationId: number | null;
+  brandId: number;
+  formId: number;
+  externalId: string | null;
+  channel: string;
+  /** `follow_up` for a reply to a closed ticket. */
+  rel: string | null;
+  /** The tickets that follow up on it. */
+  followUpIds: number[];
+  isPublic: boolean;
+  tags: string[];
+  fields: Map<number, FieldValue>;
+  createdAt: number;
+  updatedAt: number;
+  /** Last change of any kind, the system's own included. */
+  generatedAt: number;
+  gone: 'no' | 'deleted' | 'spam';
+  audits: Audit[];
+  metrics: { id: number; reopens: number; replies: number; solvedAt: number | null; statusUpdatedAt: number };
+}
+
+export interface Webhook {
+  id: string;
+  name: string;
+  url: string;
+  /** Deliveries take turns; more than one only to test a receiver in the middle of a rotation. */
+  secrets: string[];
+  turn: number;
+  active: boolean;
+  /** `conditional_ticket_events` alone makes it trigger-connected. */
+  subscriptions: string[];
+  httpMethod: string;
+  requestFormat: string;
+  invocations: Invocation[];
+}
+
+/** One delivery, all its attempts together. */
+export interface Invocation {
+  id: string;
+  status: 'success' | 'failed' | 'timeout' | 'client error' | 'server error';
+  at: number;
+}
+
+export interface Token {
+  userId: number;
+  /** Empty: issued for a malformed scope, Forbidden everywhere. */
+  scopes: string[];
+  expiresAt: number;
+}
+
+export interface Job {
+  id: string;
+  status: 'queued' | 'working' | 'completed';
+  total: number;
+  progress: number;
+  results: object[] | null;
+}
+
+/** A record of a custom object. */
+export interface ObjectRecord {
+  id: string;
+  object: string;
+  externalId: string;
+  name: string;
+  fields: Record<string, unknown>;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** A domain event without its prefix (`status_changed`) and what is peculiar to it. */
+export interface Happening {
+  type: string;
+  event: Record<string, unknown>;
+}
+
+export const keyedFieldTypes = [
+  'text',
+  'textarea',
+  'checkbox',
+  'date',
+  'integer',
+  'decimal',
+  'regexp',
+  'dropdown',
+  'lookup',
+  'multiselect',
+] as const;
+
+/** A custom field of users or of the records of a custom object: known by its key. */
+export interface KeyedField {
+  id: number;
+  key: string;
+  title: string;
+  type: (typeof keyedFieldTypes)[number];
+  active: boolean;
+  regexp: string | null;
+  options: { id: number; name: string; value: string }[];
+}
+
+export interface CustomObject {
+  key: string;
+  title: string;
+  fields: KeyedField[];
+}
+
+interface AdminSettings {
+  /** Legacy satisfaction ratings. */
+  customerSatisfaction: boolean;
+  /** Whether webhooks may subscribe to ticket events; the vendor's documents disagree. */
+  ticketEvents: boolean;
+  /** At most 10 webhooks. */
+  trial: boolean;
+  /** How many custom objects the plan has room for. */
+  customObjects: number;
+  /** The scopes that the OAuth client may ask for at most; left out: all. */
+  clientScopes?: string[];
+}
+
+/** What admins set up in the Admin Center. */
+export class Admin {
+  readonly settings: AdminSettings = {
+    customerSatisfaction: false,
+    ticketEvents: true,
+    trial: false,
+    customObjects: 30,
+  };
+  readonly userFields = new Map<number, KeyedField>();
+  readonly customObjects = new Map<string, CustomObject>();
+  /** Texts by the names of their placeholders: `{{dc.excellent}}` in an option's name is shown as what `excellent` says here. */
+  readonly dynamicContent = new Map<string, string>();
+  triggers: Rule[] = [];
+  /** Every account has this one; it can be changed, not removed. */
+  automations: Rule[] = [
+    {
+      id: 25,
+      title: 'Close ticket 4 days after status is set to solved',
+      active: true,
+      conditions: {
+        all: [
+          { field: 'status', operator: 'is', value: 'solved' },
+          { field: 'SOLVED', operator: 'greater_than', value: '96' },
+        ],
+        any: [],
+      },
+      actions: [{ field: 'status', value: 'closed' }],
+    },
+  ];
+}
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -194,3 +447,52 @@ export const settingsChange = z.strictObject({
     })
     .exactOptional(),
 });
+
+export interface Credentials {
+  clientId: string;
+  clientSecret: string;
+  /** For Basic `email/token:TOKEN`. */
+  apiToken: string;
+}
+
+export interface ZendeskStandinOptions extends VendorOptions {
+  /** For the signatures' timestamps. Left out: the system's. */
+  wallClock?: () => Date;
+  /** Calls of the account per minute (default 700, plan Enterprise) and PUTs on tickets (default 100). */
+  rateLimit?: { perMinute?: number; ticketUpdatesPerMinute?: number };
+  /** Default client `closeloop`, secret `zendesk-client-secret`, token `zendesk-api-token` of integration@example.com. */
+  credentials?: Partial<Credentials>;
+  accountId?: number;
+  jobs?: { queuedMs?: number; workingMs?: number };
+}
+
+/** What the control surface can set; see definitions.ts. */
+export interface Settings {
+  modifyClosedTickets: boolean;
+  legacyTokens: boolean;
+  perMinute: number;
+  ticketUpdatesPerMinute: number;
+  jobQueuedMs: number;
+  jobWorkingMs: number;
+  nextJobsQueuedMs: number[];
+  exportsPerMinute: number;
+  exportLagMs: number;
+  metricSets: 'beside' | 'inside';
+  nameSideloads: boolean;
+}
+
+export function openSettings({ rateLimit, jobs }: ZendeskStandinOptions): Settings {
+  return {
+    modifyClosedTickets: false,
+    legacyTokens: true,
+    perMinute: rateLimit?.perMinute ?? 700,
+    ticketUpdatesPerMinute: rateLimit?.ticketUpdatesPerMinute ?? 100,
+    jobQueuedMs: jobs?.queuedMs ?? 50,
+    jobWorkingMs: jobs?.workingMs ?? 50,
+    nextJobsQueuedMs: [],
+    exportsPerMinute: 10,
+    exportLagMs: 60_000,
+    metricSets: 'beside',
+    nameSideloads: true,
+  };
+}

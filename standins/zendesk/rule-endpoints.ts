@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, bodyOf } from './admin-body.ts';
-import type { Context } from './context.ts';
-import { paged } from './paging.ts';
-import { type Invalid, recordInvalid, recordNotFound } from './problem.ts';
-import { callsOf, type Rule } from './rules.ts';
+import { adminOnly, bodyOf, type Context, type Invalid, paged, recordInvalid, recordNotFound } from './context.ts';
+import { callsOf, type Rule } from './webhooks.ts';
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.union([z.string(), z.number()]))]);
 const condition = z.strictObject({ field: z.string(), operator: z.string(), value: value.default(null) });

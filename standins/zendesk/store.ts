@@ -1,21 +1,22 @@
 import type { z } from 'zod';
 import { ControlError } from '../kit/control.ts';
-import { Admin, type KeyedField } from './admin.ts';
 import type * as define from './definitions.ts';
 import {
+  Admin,
   customStatusIds,
   type FieldValue,
   type Group,
+  type KeyedField,
   type ObjectRecord,
   type Organization,
+  type Settings,
   type Status,
   type Ticket,
   type TicketField,
   type Token,
   type User,
   type Webhook,
-} from './model.ts';
-import type { Settings } from './settings.ts';
+} from './definitions.ts';
 
 interface NewOption {
   id?: number;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonBody, type StandinRequest } from '../kit/message.ts';
-import { statuses, type Ticket } from './model.ts';
-import { badRequest, recordInvalid, recordNotFound, updateConflict } from './problem.ts';
+import { badRequest, recordInvalid, recordNotFound, updateConflict } from './context.ts';
+import { statuses, type Ticket } from './definitions.ts';
 import type { Store } from './store.ts';
 import type { Patch } from './ticket-change.ts';
 import { iso } from './views.ts';

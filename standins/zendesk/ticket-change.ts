@@ -1,4 +1,4 @@
-import { tagsOf, takeValue, valueFromTags } from './fields.ts';
+import { type Invalid, recordInvalid } from './context.ts';
 import {
   type Audit,
   type AuditEvent,
@@ -7,8 +7,8 @@ import {
   type Happening,
   type Status,
   type Ticket,
-} from './model.ts';
-import { type Invalid, recordInvalid } from './problem.ts';
+} from './definitions.ts';
+import { tagsOf, takeValue, valueFromTags } from './fields.ts';
 import type { Store } from './store.ts';
 
 export interface Actor {

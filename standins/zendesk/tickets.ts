@@ -1,10 +1,9 @@
 import { ControlError, type Given } from '../kit/control.ts';
-import { Problem } from '../kit/problem.ts';
+import { Problem } from '../kit/message.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ZendeskAccount } from './account.ts';
+import type { Happening, Status, Ticket, ZendeskStandinOptions } from './definitions.ts';
 import * as define from './definitions.ts';
-import type { Happening, Status, Ticket } from './model.ts';
-import type { ZendeskStandinOptions } from './settings.ts';
 import { apiUserId } from './store.ts';
 import { type Actor, changeTicket, type Patch } from './ticket-change.ts';
 import { viewAudit, viewMetricSet, viewTicket } from './views.ts';

@@ -1,6 +1,6 @@
 import { intercom } from '../../../../connectors/intercom/intercom.ts';
-import { signIntercom } from '../../../../standins/intercom/signature.ts';
 import { createIntercomStandin } from '../../../../standins/intercom/standin.ts';
+import { signIntercom } from '../../../../standins/intercom/webhooks.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';

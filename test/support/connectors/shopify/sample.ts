@@ -1,8 +1,8 @@
 import { shopify } from '../../../../connectors/shopify/shopify.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { signShopify } from '../../../../standins/shopify/signature.ts';
 import { createShopifyStandin } from '../../../../standins/shopify/standin.ts';
+import { signShopify } from '../../../../standins/shopify/webhooks.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { fault, hookUrl, leapingClock, mailbox, posted, preflight } from '../vendor-account.ts';
 import { topics } from './fixture.ts';

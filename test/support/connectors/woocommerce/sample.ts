@@ -1,7 +1,7 @@
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
 import { createWooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
+import { signWooCommerce } from '../../../../standins/woocommerce/webhooks.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';
 

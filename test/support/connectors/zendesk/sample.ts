@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { signZendesk } from '../../../../standins/zendesk/signature.ts';
 import { createZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import { signZendesk } from '../../../../standins/zendesk/webhooks.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { bodyOf, fault, hookUrl, leapingClock, mailbox, posted } from '../vendor-account.ts';
 
