@@ -17,27 +17,30 @@ import { type FieldMove, freshdeskRetries, handmadeRule, type Performer, type Ru
 const windowMs = 60_000;
 
 /** Credits of one minute. All keys, all apps and webhooks share them; failed calls count. */
-export class Credits {
+class Credits {
   readonly #used = { total: 0, list: 0, update: 0 };
   #window = -1;
 
-  /** The headers of the answer. @throws Problem 429 */
-  take({ limits, bare429 }: Settings, now: number, cost: number, lane?: 'list' | 'update'): Record<string, string> {
+  /** @param headers of the answer. @throws Problem 429 */
+  take(
+    { limits, bare429 }: Settings,
+    now: number,
+    { cost, lane }: { cost: number; lane?: 'list' | 'update' | undefined },
+    headers: Record<string, string>,
+  ): void {
     this.#turn(now);
     const isOver =
       this.#used.total + cost > limits.total || (lane !== undefined && this.#used[lane] + 1 > limits[lane]);
     if (!isOver && lane !== undefined) this.#used[lane] += 1;
     this.#used.total = Math.min(limits.total, this.#used.total + cost);
-    const headers = {
-      'x-ratelimit-total': `${limits.total}.0`,
-      'x-ratelimit-remaining': String(limits.total - this.#used.total),
-      'x-ratelimit-used-currentrequest': String(cost),
-    };
-    if (!isOver) return headers;
-    if (bare429) throw new Problem({ status: 429, body: '' });
+    if (isOver && bare429) throw new Problem({ status: 429, body: '' });
+    headers['x-ratelimit-total'] = `${limits.total}.0`;
+    headers['x-ratelimit-remaining'] = String(limits.total - this.#used.total);
+    headers['x-ratelimit-used-currentrequest'] = String(cost);
+    if (!isOver) return;
     const seconds = String(Math.ceil((windowMs - (now % windowMs)) / 1_000));
     const message = 'You have exceeded the limit of requests per minute';
-    throw new Problem({ status: 429, headers: { ...headers, 'retry-after': seconds }, body: { message } });
+    throw new Problem({ status: 429, headers: { 'retry-after': seconds }, body: { message } });
   }
 
   /** For a delivery. */
@@ -68,7 +71,7 @@ const closed = [4, 5];
 const defaults = ['subject', 'status', 'priority', 'type'];
 
 /** One account: what administrators set up in it, and what agents and customers do with tickets, told to the rules. */
-export class FreshdeskAccount extends VendorStandin {
+export abstract class FreshdeskAccount extends VendorStandin {
   readonly apiKey: string;
   readonly adminKey: string;
   readonly tickets = new Map<number, Ticket>();
@@ -82,7 +85,11 @@ export class FreshdeskAccount extends VendorStandin {
   protected credits = new Credits();
   #lastId = 48_000_000_000;
 
-  constructor({ apiKey = 'freshdesk-key', adminKey = 'freshdesk-admin-key', ...options }: FreshdeskStandinOptions) {
+  constructor({
+    apiKey = 'freshdesk-key',
+    adminKey = 'freshdesk-admin-key',
+    ...options
+  }: FreshdeskStandinOptions = {}) {
     super(freshdeskRetries, options);
     this.apiKey = apiKey;
     this.adminKey = adminKey;
@@ -154,11 +161,6 @@ export class FreshdeskAccount extends VendorStandin {
     const ticket = this.ticket(id);
     Object.assign(ticket.values, values);
     return Object.assign(ticket, changes, { updatedAt: this.now() });
-  }
-
-  /** For good, as with a contact that is deleted hard. */
-  removeTicket(id: number): void {
-    if (!this.tickets.delete(id)) throw new ControlError(`there is no ticket ${id}`);
   }
 
   async setStatus(given: Given<typeof define.statusChange>): Promise<DeliveryResult[]> {

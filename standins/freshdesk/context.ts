@@ -61,10 +61,13 @@ export interface Context {
   account: FreshdeskAccount;
   agent: Agent;
   now: number;
-  /** Whether the key's agent may see it. */
-  sees(ticket: Ticket): boolean;
   /** What the call costs beside its one credit. */
   spend(credits: number): void;
+}
+
+/** Whether the key's agent may see it. */
+export function sees({ agent: { id, scope, groupIds } }: Context, { groupId, responderId }: Ticket): boolean {
+  return scope === 1 || responderId === id || (scope === 2 && groupId !== null && groupIds.includes(groupId));
 }
 
 /** One page as a bare array; `link` while there is more. @param view of a row; the rows come as they are without */

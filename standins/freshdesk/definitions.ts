@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Stored } from '../kit/control.ts';
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -11,6 +12,7 @@ export const agentDefinition = z.strictObject({
   ...person,
   key: z.string().default(''),
   isAdmin: z.boolean().default(false),
+  /** 1 sees all tickets, 2 those of its groups, 3 its own. */
   scope: z.literal([1, 2, 3]).default(1),
   groupIds: z.array(id).default([]),
 });
@@ -31,6 +33,7 @@ export const ticketDefinition = z.strictObject({
   requesterId: id,
   responderId: id.nullable().default(null),
   groupId: id.nullable().default(null),
+  /** 1 parent, 2 child, 3 tracker, 4 related. */
   associationType: z.number().int().min(1).max(4).nullable().default(null),
   values: z.record(z.string(), z.unknown()).default({}),
   /** How long ago it was made. */
@@ -75,29 +78,25 @@ export const ruleChange = z.strictObject({
 });
 const flag = z.boolean().exactOptional();
 export const settingsChange = z.strictObject({
+  /** Credits a minute: in all, and for the two kinds of calls that no header reports. */
   limits: z.strictObject({ total: id, list: id, update: id }).exactOptional(),
-  ...{ bare429: flag, suspended: flag, surveys: flag, keepsStats: flag, suffixes: flag, hidesHeaders: flag },
-  modifiedOn: z.enum(['iso', 'empty', 'local']).exactOptional(),
+  /** A 429 without Retry-After and without a body. */
+  bare429: flag,
+  suspended: flag,
+  /** The plan has surveys. */
+  surveys: flag,
+  /** A reopened ticket keeps its first resolution for ever. */
+  keepsStats: flag,
+  /** Fields that are created get a number behind their names. */
+  suffixes: flag,
+  /** A rule's headers are read as asterisks. */
+  hidesHeaders: flag,
   statuses: z.record(z.string().regex(/^\d{1,4}$/), z.string()).exactOptional(),
 });
 
-/** Instants are epoch ms; the API shows whole seconds. */
-export interface Ticket {
-  id: number;
-  subject: string | null;
-  status: number;
-  priority: number;
-  type: string | null;
-  source: number;
-  tags: string[];
-  requesterId: number;
-  responderId: number | null;
-  groupId: number | null;
-  /** 1 parent, 2 child, 3 tracker, 4 related. */
-  associationType: number | null;
+/** Instants are epoch ms; the API shows whole seconds. A custom field that nobody filled in is absent of `values`. */
+export interface Ticket extends Omit<Stored<typeof ticketDefinition>, 'ageMs'> {
   is: 'live' | 'deleted' | 'spam' | 'archived';
-  /** Custom fields by name; a field that nobody filled in is absent. */
-  values: Record<string, unknown>;
   createdAt: number;
   updatedAt: number;
   resolvedAt: number | null;
@@ -116,64 +115,16 @@ export interface Conversation {
   at: number;
 }
 
-export interface Person {
-  id: number;
-  name: string;
-  email: string | null;
-  phone: string | null;
-  mobile: string | null;
-}
-
-export interface Agent extends Person {
-  key: string;
-  isAdmin: boolean;
-  /** 1 sees all tickets, 2 those of its groups, 3 its own. */
-  scope: 1 | 2 | 3;
-  groupIds: number[];
-}
-
-export interface Field {
-  id: number;
-  name: string;
-  label: string;
-  type: string;
-  isRequired: boolean;
-  isRequiredForClosure: boolean;
-  isReadOnly: boolean;
-  choices: string[];
-}
-
-export interface Rating {
-  id: number;
-  ticketId: number;
-  value: number;
-  feedback: string | null;
-  at: number;
-}
-
-export interface Settings {
-  /** Credits a minute: in all, and for the two kinds of calls that no header reports. */
-  limits: { total: number; list: number; update: number };
-  /** A 429 without Retry-After and without a body. */
-  bare429: boolean;
-  suspended: boolean;
-  /** The plan has surveys. */
-  surveys: boolean;
-  /** A reopened ticket keeps its first resolution for ever. */
-  keepsStats: boolean;
-  /** What `{{ticket.modified_on}}` becomes. */
-  modifiedOn: 'iso' | 'empty' | 'local';
-  /** Fields that are created get a number behind their names. */
-  suffixes: boolean;
-  /** A rule's headers are read as asterisks. */
-  hidesHeaders: boolean;
-  statuses: Record<string, string>;
-}
+export type Person = Stored<typeof contactDefinition>;
+export type Agent = Stored<typeof agentDefinition> & Pick<Person, 'mobile'>;
+export type Field = Stored<typeof fieldDefinition> & { label: string };
+export type Rating = Stored<typeof ratingDefinition> & { at: number };
+export type Settings = Required<z.output<typeof settingsChange>>;
 
 export const openSettings = (): Settings => ({
   limits: { total: 400, list: 100, update: 160 },
   ...{ bare429: false, suspended: false, surveys: true, keepsStats: false },
-  ...{ modifiedOn: 'iso', suffixes: false, hidesHeaders: false },
+  ...{ suffixes: false, hidesHeaders: false },
   statuses: {
     2: 'Open',
     3: 'Pending',

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { jsonBody, Problem, type StandinRequest } from '../kit/message.ts';
+import { jsonBody, ok, Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import type { HubspotAccount } from './account.ts';
 import { type CrmRecord, type ObjectType, objectTypeOf, type Settings, type Source } from './definitions.ts';
-import type { OAuthGrant } from './oauth.ts';
 import type { Store } from './store.ts';
+import { shuffled } from './views.ts';
 
 /** The correlation id is added where the answer leaves. */
 export const problem = (
@@ -32,9 +34,10 @@ export const missingScopes = (scopes: readonly string[]): Problem =>
   });
 
 /** Has no `category`: the older shape, which this error still has. */
-export function rateLimited(policyName: string, requestId: string): { status: number; body: Record<string, unknown> } {
+export function rateLimited(policyName: string): Problem {
   const message = `You have reached your ${policyName.toLowerCase()} limit.`;
-  return { status: 429, body: { status: 'error', message, errorType: 'RATE_LIMIT', policyName, requestId } };
+  const body = { status: 'error', message, errorType: 'RATE_LIMIT', policyName, requestId: randomUUID() };
+  return new Problem({ status: 429, body });
 }
 
 /** What an endpoint works with. */
@@ -43,13 +46,9 @@ export interface Context {
   store: Store;
   now: number;
   random: () => number;
-  portalId: number;
-  appId: number;
-  clientSecret: string;
-  oauth: OAuthGrant;
+  account: HubspotAccount;
   /** Of the token; null: all. */
   scopes: readonly string[] | null;
-  nextSubscriptionId: () => number;
   /** How the app's own writes are marked. */
   source: Source;
   settings: Settings;
@@ -81,4 +80,23 @@ export function typeOf(text: string | undefined): ObjectType {
 /** Scopes that allow reading (or writing) a type. Tickets have one scope for everything. */
 export function scopeFor(type: ObjectType, to: 'read' | 'write'): string {
   return type === 'tickets' ? 'tickets' : `crm.objects.${type}.${to}`;
+}
+
+/** @throws Problem 400 for no inputs, or too many */
+export function checkSize({ length }: readonly unknown[], most: number): void {
+  if (length === 0 || length > most) throw invalid(`The number of inputs must be between 1 and ${most}`);
+}
+
+/** Results come in no particular order; errors beside them make it a 207. */
+export function batchAnswer({ now, random }: Context, results: object[], errors: object[] = []): StandinResponse {
+  const at = new Date(now).toISOString();
+  const body = { status: 'COMPLETE', results: shuffled(results, random), startedAt: at, completedAt: at };
+  return errors.length === 0 ? ok(body) : { status: 207, body: { ...body, numErrors: errors.length, errors } };
+}
+
+/** One page of a list, from a place on; `paging` while there is more. */
+export function page<Item>(items: readonly Item[], from: number, limit: number) {
+  const until = from + limit;
+  const paging = until < items.length && { paging: { next: { after: String(until) } } };
+  return { items: items.slice(from, until), paging: paging || {} };
 }

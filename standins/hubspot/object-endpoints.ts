@@ -1,10 +1,20 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import { bodyOf, type Context, invalid, notFound, problem, scopeFor, typeOf } from './context.ts';
+import {
+  batchAnswer,
+  bodyOf,
+  type Context,
+  checkSize,
+  invalid,
+  notFound,
+  problem,
+  scopeFor,
+  typeOf,
+} from './context.ts';
 import { type CrmRecord, type ObjectType, type Property, pipelineProperty, stageProperty } from './definitions.ts';
 import type { Store } from './store.ts';
-import { shuffled, viewRecord } from './views.ts';
+import { viewRecord } from './views.ts';
 
 const objects = '/crm/objects/{version:\\d{4}-\\d{2}}/{type:[a-z0-9-]+}';
 // Sending both lists is required by the vendor's description, empty or not.
@@ -39,7 +49,7 @@ function batchRead(context: Context, params: Params): StandinResponse {
   context.need(scopeFor(type, 'read'));
   const { inputs, properties, propertiesWithHistory } = bodyOf(context, readBody);
   const most = propertiesWithHistory.length > 0 ? 50 : 100;
-  checkSize(inputs.length, most);
+  checkSize(inputs, most);
   const found = new Map<number, CrmRecord>();
   const missing: string[] = [];
   for (const { id } of inputs) {
@@ -50,7 +60,7 @@ function batchRead(context: Context, params: Params): StandinResponse {
   const results = [...found.values()].map((record) =>
     viewRecord(context.store, record, { properties, propertiesWithHistory }, context.random),
   );
-  return batchAnswer(context, results, missing, type);
+  return batchAnswer(context, results, missed(missing, type));
 }
 
 /** Unknown ids fail alone (207); one bad value fails everything (400), nothing written. */
@@ -58,14 +68,14 @@ function batchUpdate(context: Context, params: Params): StandinResponse {
   const type = typeOf(params.type);
   context.need(scopeFor(type, 'write'));
   const { inputs } = bodyOf(context, updateBody);
-  checkSize(inputs.length, 100);
+  checkSize(inputs, 100);
   const ids = inputs.map((input) => input.id);
   if (new Set(ids).size < ids.length) throw invalid('Duplicate IDs found in batch input');
   if (inputs.some((input) => input.idProperty !== undefined)) throw invalid('idProperty is not allowed here');
   const missing: string[] = [];
   const writes: { record: CrmRecord; checked: Record<string, string> }[] = [];
   for (const { id, properties } of inputs) {
-    const checked = checkValues(context.store, type, properties, context.portalId);
+    const checked = checkValues(context.store, type, properties, context.account.portalId);
     const record = find(context, type, id);
     if (record === undefined) missing.push(id);
     else writes.push({ record, checked });
@@ -75,7 +85,7 @@ function batchUpdate(context: Context, params: Params): StandinResponse {
   const results = writes.map(({ record, checked }) =>
     viewRecord(context.store, record, { properties: Object.keys(checked) }, context.random),
   );
-  return batchAnswer(context, results, missing, type);
+  return batchAnswer(context, results, missed(missing, type));
 }
 
 function read(context: Context, params: Params): StandinResponse {
@@ -108,7 +118,7 @@ function update(context: Context, params: Params): StandinResponse {
   const { properties } = bodyOf(context, patchBody);
   const record = find(context, type, params.id ?? '');
   if (record === undefined) throw notFound();
-  const checked = checkValues(context.store, type, properties, context.portalId);
+  const checked = checkValues(context.store, type, properties, context.account.portalId);
   checkRequired(record, checked, context.settings.requiredOnWrite);
   write(context, record, checked);
   return ok(viewRecord(context.store, record, { properties: Object.keys(checked) }, context.random));
@@ -127,28 +137,10 @@ function find(context: Context, type: ObjectType, id: string, archived = false):
   return /^\d{1,15}$/.test(id) ? context.store.find(type, Number(id), archived) : undefined;
 }
 
-function checkSize(size: number, most: number): void {
-  if (size === 0) throw invalid('inputs must not be empty');
-  if (size > most) throw invalid(`The maximum number of inputs is ${most}, got ${size}`);
-}
-
-/** Results come in no particular order. */
-function batchAnswer(
-  { now, random }: Context,
-  results: object[],
-  missing: string[],
-  type: ObjectType,
-): StandinResponse {
-  const at = new Date(now).toISOString();
-  const body = { status: 'COMPLETE', results: shuffled(results, random), startedAt: at, completedAt: at };
-  if (missing.length === 0) return ok(body);
-  const error = {
-    status: 'error',
-    category: 'OBJECT_NOT_FOUND',
-    message: `Could not get some ${type} objects, they may be deleted or not exist. Check that ids are valid.`,
-    context: { ids: missing },
-  };
-  return { status: 207, body: { ...body, numErrors: 1, errors: [error] } };
+function missed(ids: readonly string[], type: ObjectType): object[] {
+  if (ids.length === 0) return [];
+  const message = `Could not get some ${type} objects, they may be deleted or not exist. Check that ids are valid.`;
+  return [{ status: 'error', category: 'OBJECT_NOT_FOUND', message, context: { ids } }];
 }
 
 interface Fault {

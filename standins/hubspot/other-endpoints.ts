@@ -1,55 +1,72 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import { bodyOf, type Context, invalid, notFound, scopeFor, typeOf } from './context.ts';
+import { batchAnswer, bodyOf, type Context, checkSize, invalid, notFound, page, scopeFor, typeOf } from './context.ts';
 import { accountZone } from './defaults.ts';
 import { singular } from './definitions.ts';
 import { shuffled, viewOwner, viewPipeline } from './views.ts';
 
 const version = '{version:\\d{4}-\\d{2}}';
 const pipelines = `/crm/pipelines/${version}/{type:[a-z0-9-]+}`;
-const inputs = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
 
 export const otherRoutes: Route<Context>[] = [
-  route('POST', `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/batch/read`, readAssociations),
+  route('POST', `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/batch/read`, contactsOf),
   route('GET', `/crm/owners/${version}`, listOwners),
   route('GET', `/crm/owners/${version}/{id}`, showOwner),
   route('GET', pipelines, (context, params) => ok({ results: pipelinesOf(context, params).map(viewPipeline) })),
   route('GET', `${pipelines}/{id}`, showPipeline),
+  route('GET', `/account-info/${version}/details`, accountDetails),
+  route('POST', '/oauth/v2/private-apps/get/access-token-info', tokenInfo),
+  route('POST', '/oauth/{version:\\d{4}-\\d{2}}/token/introspect', introspect),
+  route('GET', `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/labels`, listLabels),
+  route('POST', `/crm/objects/${version}/feedback_submissions/search`, findFeedback),
 ];
 
-/** An id without associations is an error in a 207, not an empty list, and so is an id that was merged away. Ids of the other side are numbers. */
-function readAssociations(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  if (typeOf(params.to) !== 'contacts' || type === 'contacts')
-    throw notFound('only contacts of tickets and deals are known here');
-  context.need(scopeFor(type, 'read'));
-  context.need('crm.objects.contacts.read');
-  const given = bodyOf(context, inputs).inputs;
-  if (given.length === 0 || given.length > 1000) throw invalid('The number of inputs must be between 1 and 1000');
-  const results: object[] = [];
-  const errors: object[] = [];
-  for (const { id, after = '0' } of given) {
-    const contacts = /^\d{1,15}$/.test(id) ? context.store.contactsHere(type, Number(id)) : [];
-    if (contacts.length > 0) {
-      const until = Number(after) + context.settings.associationPage;
-      const page = contacts.slice(Number(after), until);
-      const to = page.map(([toObjectId, associationTypes]) => ({ toObjectId, associationTypes }));
-      const paging = until < contacts.length ? { paging: { next: { after: String(until) } } } : {};
-      results.push({ from: { id }, to: shuffled(to, context.random), ...paging });
-      continue;
-    }
-    errors.push({
-      status: 'error',
-      category: 'OBJECT_NOT_FOUND',
-      subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
+/** Ids of the other side are numbers. */
+function contactsOf(context: Context, params: Params): StandinResponse {
+  const type = contactsOnly(context, params);
+  return readAssociations(context, {
+    of: (id) =>
+      context.store
+        .contactsHere(type, Number(id))
+        .map(([toObjectId, associationTypes]) => ({ toObjectId, associationTypes })),
+    none: (id) => ({
       message: `No contact is associated with ${singular[type]} ${id}.`,
       context: { fromObjectId: [id], fromObjectType: [singular[type]], toObjectType: ['contact'] },
-    });
+    }),
+  });
+}
+
+/** @throws Problem 404 for other associations than those of tickets and deals with contacts, 403 */
+function contactsOnly({ need }: Context, { type: from, to }: Params): 'tickets' | 'deals' {
+  const type = typeOf(from);
+  if (typeOf(to) !== 'contacts' || type === 'contacts')
+    throw notFound('only contacts of tickets and deals are known here');
+  need(scopeFor(type, 'read'));
+  need('crm.objects.contacts.read');
+  return type;
+}
+
+const associated = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
+
+/** An id without associations is an error in a 207, not an empty list, and so is an id that was merged away. */
+export function readAssociations(
+  context: Context,
+  { of, none }: { of: (id: string) => readonly object[]; none: (id: string) => { message: string; context: object } },
+): StandinResponse {
+  const { inputs } = bodyOf(context, associated);
+  checkSize(inputs, 1_000);
+  const results: object[] = [];
+  const errors: object[] = [];
+  for (const { id, after = '0' } of inputs) {
+    const { items, paging } = page(of(id), Number(after), context.settings.associationPage);
+    if (items.length > 0) results.push({ from: { id }, to: shuffled(items, context.random), ...paging });
+    else {
+      const category = { category: 'OBJECT_NOT_FOUND', subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND' };
+      errors.push({ status: 'error', ...category, ...none(id) });
+    }
   }
-  const at = new Date(context.now).toISOString();
-  const body = { status: 'COMPLETE', results: shuffled(results, context.random), startedAt: at, completedAt: at };
-  return errors.length === 0 ? ok(body) : { status: 207, body: { ...body, numErrors: errors.length, errors } };
+  return batchAnswer(context, results, errors);
 }
 
 function listOwners(context: Context): StandinResponse {
@@ -61,9 +78,8 @@ function listOwners(context: Context): StandinResponse {
     throw invalid('limit or after is not valid');
   const wanted = query.get('archived') === 'true';
   const owners = [...context.store.owners.values()].filter((owner) => owner.archived === wanted);
-  const more = from + limit < owners.length;
-  const results = owners.slice(from, from + limit).map(viewOwner);
-  return ok({ results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) });
+  const { items, paging } = page(owners, from, limit);
+  return ok({ results: items.map(viewOwner), ...paging });
 }
 
 function showOwner(context: Context, { id = '' }: Params): StandinResponse {
@@ -84,8 +100,6 @@ function showPipeline(context: Context, params: Params): StandinResponse {
   if (pipeline === undefined) throw notFound();
   return ok(viewPipeline(pipeline));
 }
-
-const version = '{version:\\d{4}-\\d{2}}';
 
 const tokenKey = z.object({ tokenKey: z.string().min(1) });
 const since = z.object({
@@ -123,16 +137,7 @@ const allScopes = [
   'crm.objects.feedback_submissions.read',
 ];
 
-/** What the account tells of itself. */
-export const accountRoutes: Route<Context>[] = [
-  route('GET', `/account-info/${version}/details`, accountDetails),
-  route('POST', '/oauth/v2/private-apps/get/access-token-info', tokenInfo),
-  route('POST', '/oauth/{version:\\d{4}-\\d{2}}/token/introspect', introspect),
-  route('GET', `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/labels`, listLabels),
-  route('POST', `/crm/objects/${version}/feedback_submissions/search`, findFeedback),
-];
-
-function accountDetails({ need, portalId }: Context): StandinResponse {
+function accountDetails({ need, account: { portalId } }: Context): StandinResponse {
   need('oauth');
   return ok({
     portalId,
@@ -149,7 +154,8 @@ function accountDetails({ need, portalId }: Context): StandinResponse {
 
 /** Tells whose the calling token is; nothing about other tokens. Knows tokens of private apps, not those of OAuth. */
 function tokenInfo(context: Context): StandinResponse {
-  const { req, now, oauth, portalId, appId, scopes } = context;
+  const { req, now, scopes } = context;
+  const { oauth, portalId, appId } = context.account;
   const [, own = ''] = (req.headers.authorization ?? '').split(' ');
   if (oauth.knows(own, now)) throw notFound('Not the token of a private app');
   if (bodyOf(context, tokenKey).tokenKey !== own) throw notFound('The token is not known');
@@ -163,7 +169,7 @@ function tokenInfo(context: Context): StandinResponse {
 }
 
 /** Tells about the app's own tokens; of another token only that it is none of these. */
-function introspect({ req, now, oauth, portalId, appId, settings }: Context): StandinResponse {
+function introspect({ req, now, settings, account: { oauth, portalId, appId } }: Context): StandinResponse {
   const form = new URLSearchParams(req.raw.toString('utf8'));
   if (form.get('client_id') !== oauth.clientId || form.get('client_secret') !== oauth.clientSecret)
     throw invalid('missing or invalid client id or secret');
@@ -182,12 +188,7 @@ function introspect({ req, now, oauth, portalId, appId, settings }: Context): St
 }
 
 function listLabels(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  if (typeOf(params.to) !== 'contacts' || type === 'contacts')
-    throw notFound('only contacts of tickets and deals are known here');
-  context.need(scopeFor(type, 'read'));
-  context.need('crm.objects.contacts.read');
-  return ok({ results: context.store.labels[type] });
+  return ok({ results: context.store.labels[contactsOnly(context, params)] });
 }
 
 /** Answers to HubSpot's own surveys: how many there are since a time. */

@@ -18,7 +18,7 @@ interface RecordReport {
 const someone: Source = { changeSource: 'CRM_UI', sourceId: 'userId:98499705' };
 
 /** What people do with tickets, deals and contacts, each told to the webhooks. */
-export class HubspotRecords extends HubspotAccount {
+export abstract class HubspotRecords extends HubspotAccount {
   addTicket(given: Given<typeof define.recordDefinition> = {}): CrmRecord {
     return this.#add('tickets', given);
   }

@@ -1,4 +1,5 @@
-import { Problem, type StandinRequest } from '../kit/message.ts';
+import type { z } from 'zod';
+import { jsonBody, Problem, type StandinRequest } from '../kit/message.ts';
 import type { Conversation, Part, Settings } from './definitions.ts';
 import type { Store } from './store.ts';
 
@@ -22,4 +23,11 @@ export interface Context {
   appId: string;
   /** A part was made; the webhooks are notified. */
   notify(topic: string, one: Conversation, part: Part | undefined): void;
+}
+
+/** The JSON body. @param what it describes, for the refusal. @throws Problem 400 */
+export function bodyOf<Schema extends z.ZodType>({ req }: Context, schema: Schema, what: string): z.output<Schema> {
+  const parsed = schema.safeParse(jsonBody(req));
+  if (!parsed.success) throw invalid(`The ${what} is malformed`);
+  return parsed.data;
 }

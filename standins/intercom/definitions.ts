@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Stored } from '../kit/control.ts';
 import type { VendorOptions } from '../kit/vendor-standin.ts';
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
@@ -45,7 +46,7 @@ export const contactChange = z.strictObject({
 });
 /** Whose conversation it is from now on. */
 export const contactReplacement = z.strictObject({ id, contact: id });
-export const contactMerge = z.strictObject({ id, into: id });
+export const merger = z.strictObject({ id, into: id });
 /** Who does it: an admin's id, `bot`, or `customer`. Default: the first teammate. */
 export const act = z.strictObject({ id, by: id.optional() });
 export const massClose = z.strictObject({ ids: z.array(id) });
@@ -58,7 +59,6 @@ export const ratingDefinition = z.strictObject({
   rating: z.int().min(1).max(5),
   remark: z.string().nullable().default(null),
 });
-export const adminDefinition = z.strictObject({ id: id.optional(), name: z.string(), email: z.string() });
 export const teamDefinition = z.strictObject({ id: z.int(), name: z.string() });
 export const attributeDefinition = z.strictObject({
   /** A ticket type's name; left out: of conversations. */
@@ -66,12 +66,28 @@ export const attributeDefinition = z.strictObject({
   name: z.string(),
   dataType: z.enum(['string', 'integer', 'decimal', 'boolean', 'list', 'datetime']).default('string'),
   required: z.boolean().default(false),
+  /** Writes to it are taken, and lost without a word. */
   deaf: z.boolean().default(false),
 });
 export const webhookDefinition = z.strictObject({
   url: z.string(),
   secret: z.string().min(1).default('intercom-client-secret'),
-  topics: z.array(z.string()).optional(),
+  /** Default: what the connector asks for. Nobody can make or read a subscription by API. */
+  topics: z
+    .array(z.string())
+    .default([
+      'conversation.admin.closed',
+      'conversation.admin.opened',
+      'conversation.admin.snoozed',
+      'conversation.user.replied',
+      'conversation.deleted',
+      'conversation.rating.added',
+      'ticket.resolved',
+      'ticket.closed',
+      'ticket.state.updated',
+      'ticket.rating.provided',
+      'contact.deleted',
+    ]),
 });
 export const settingsChange = z.strictObject({
   region: z.enum(['US', 'EU', 'AU']).exactOptional(),
@@ -114,78 +130,36 @@ export interface Author {
   email: string;
 }
 
-export type Category = 'submitted' | 'in_progress' | 'waiting_on_customer' | 'resolved';
-
-export interface Rating {
-  rating: number;
-  remark: string | null;
-  at: number;
-}
+export type Category = z.output<typeof stateChange>['category'];
 
 export type Values = Record<string, unknown>;
 
 /** A conversation; with `ticket` one that was made a ticket, which keeps its id. */
-export interface Conversation {
-  id: string;
+export interface Conversation extends Omit<Stored<typeof conversationDefinition, string>, 'imported' | 'attributes'> {
   createdAt: number;
   updatedAt: number;
   state: 'open' | 'closed' | 'snoozed';
-  subject: string;
-  deliveredAs: string;
-  contacts: string[];
   /** Who began it, as that person was then. */
   startedBy: Author;
   admin: number | null;
-  team: number | null;
-  tags: string[];
   values: Values;
   parts: Part[];
-  rating: Rating | null;
+  rating: (Omit<z.output<typeof ratingDefinition>, 'id'> & { at: number }) | null;
   /** Null on imported ones. */
   statistics: { lastCloseAt: number | null; lastClosedBy: string | null; lastReplyAt: number | null } | null;
   aiParticipated: boolean;
   ticket: { typeId: string; category: Category; values: Values } | null;
 }
 
-export interface Contact {
-  id: string;
-  externalId: string | null;
-  role: 'user' | 'lead';
-  email: string | null;
-  phone: string | null;
-  name: string | null;
-  language: string | null;
-  country: string | null;
-  region: string | null;
-  unsubscribedFromEmails: boolean;
-  hasHardBounced: boolean;
-  markedEmailAsSpam: boolean;
-  attributes: Values;
-  /** It was merged into that one. */
-  mergedInto: string | null;
-}
-
-export interface Attribute {
-  id: number;
-  name: string;
-  dataType: string;
-  required: boolean;
-  archived: boolean;
-  /** Writes to it are taken, and lost without a word. */
-  deaf: boolean;
-}
+export type Contact = Stored<typeof contactDefinition, string>;
+export type Attribute = Omit<z.output<typeof attributeDefinition>, 'type'> & { id: number; archived: boolean };
+export type Webhook = z.output<typeof webhookDefinition>;
 
 export interface TicketType {
   id: string;
   name: string;
   category: 'Customer' | 'Back-office' | 'Tracker';
   attributes: Attribute[];
-}
-
-export interface Webhook {
-  url: string;
-  secret: string;
-  topics: readonly string[];
 }
 
 /** What views of a conversation look things up in. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ControlError } from '../kit/control.ts';
 import type * as define from './definitions.ts';
 import type { Attribute, Author, Category, Contact, Conversation, Part, TicketType } from './definitions.ts';
-import { viewContact, viewConversation, viewTicket } from './views.ts';
+import { viewConversation, viewTicket } from './views.ts';
 
 type Definition = z.output<typeof define.conversationDefinition>;
 
@@ -154,10 +154,6 @@ export class Store {
       const view = history.findLast(({ at }) => at <= atMs)?.[what];
       return view ? [view] : [];
     });
-  }
-
-  indexedContacts(): Record<string, unknown>[] {
-    return [...this.contacts.values()].filter(({ mergedInto }) => mergedInto === null).map(viewContact);
   }
 }
 

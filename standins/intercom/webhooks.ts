@@ -22,21 +22,6 @@ export const intercomRetries: RetryPolicy = {
   },
 };
 
-/** The subscription that the connector asks for; nobody can make or read it by API. */
-export const usualTopics = [
-  'conversation.admin.closed',
-  'conversation.admin.opened',
-  'conversation.admin.snoozed',
-  'conversation.user.replied',
-  'conversation.deleted',
-  'conversation.rating.added',
-  'ticket.resolved',
-  'ticket.closed',
-  'ticket.state.updated',
-  'ticket.rating.provided',
-  'contact.deleted',
-];
-
 interface OutboxPorts {
   sender: WebhookSender;
   nowMs: () => number;

@@ -42,8 +42,18 @@ export class ControlError extends Error {
   override readonly name: string = 'ControlError';
 }
 
+/** What is stored under the key. @param what it is, for the error @throws ControlError where there is none */
+export function held<Key, Value>(all: ReadonlyMap<Key, Value>, key: Key, what: string): Value {
+  const found = all.get(key);
+  if (found === undefined) throw new ControlError(`there is no ${what} ${key}`);
+  return found;
+}
+
 /** What a method of a stand-in takes, before it is parsed. */
 export type Given<Schema extends z.ZodType> = z.input<Schema>;
+
+/** What a stand-in stores of that, under an id. */
+export type Stored<Schema extends z.ZodType, Id = number> = Omit<z.output<Schema>, 'id'> & { id: Id };
 
 /** One command of a control surface: the body (a query for GET) and the ids of the path, parsed once, then carried out. */
 export interface Command {

@@ -69,7 +69,7 @@ export function needScope(held: readonly string[], oneOf: readonly string[]): vo
 }
 
 /** What is set up in a shop and in the app: metafield definitions, subscriptions, rights, and what the law has an app do. */
-export class ShopifyAccount extends VendorStandin {
+export abstract class ShopifyAccount extends VendorStandin {
   readonly shop: { id: string; domain: string };
   readonly accessToken: string;
   readonly clientId: string;
@@ -80,7 +80,7 @@ export class ShopifyAccount extends VendorStandin {
   protected charged = new Points();
   protected readonly webhooks: Webhooks;
 
-  constructor(options: ShopifyStandinOptions) {
+  constructor(options: ShopifyStandinOptions = {}) {
     super(shopifyRetries, options);
     this.shop = { id: '954889', domain: options.shop ?? 'acme.myshopify.com' };
     this.accessToken = options.accessToken ?? 'shpat_shopify-token';
@@ -137,13 +137,6 @@ export class ShopifyAccount extends VendorStandin {
 
   redactShop(): Promise<DeliveryResult[]> {
     return this.#comply('shop/redact', shopPayload(this.shop));
-  }
-
-  changeScopes(scopes: string[]): Promise<DeliveryResult[]> {
-    const previous = this.settings.scopes;
-    this.settings.scopes = scopes;
-    const body = { id: 1, previous, current: scopes, updated_at: new Date(this.now()).toISOString() };
-    return this.webhooks.announce(this.store.subscriptions, 'app/scopes_update', body, randomUUID());
   }
 
   /** No token is good any more. */

@@ -1,44 +1,6 @@
 import { z } from 'zod';
+import type { Stored } from '../kit/control.ts';
 import type { VendorOptions } from '../kit/vendor-standin.ts';
-
-/** Ids are texts of digits: some have more of them than a number holds. Times are epoch milliseconds. */
-export interface Address {
-  firstName?: string;
-  lastName?: string;
-  city?: string;
-  /** ISO 3166. */
-  country?: string;
-  /** A state's or province's code, `CA`. */
-  province?: string;
-  phone?: string;
-  timeZone?: string;
-}
-
-export interface Customer {
-  id: string;
-  firstName: string;
-  lastName: string;
-  email?: string;
-  phone?: string;
-  locale: string;
-  tags: string[];
-  emailConsent: 'NOT_SUBSCRIBED' | 'PENDING' | 'SUBSCRIBED' | 'UNSUBSCRIBED' | 'INVALID';
-  smsConsent: 'NOT_SUBSCRIBED' | 'PENDING' | 'SUBSCRIBED' | 'UNSUBSCRIBED' | 'REDACTED';
-}
-
-export interface Line {
-  id: string;
-  title: string;
-  variantTitle?: string;
-  sku?: string;
-  vendor?: string;
-  quantity: number;
-  /** Without what was refunded or removed. */
-  currentQuantity: number;
-  price: string;
-  giftCard: boolean;
-  requiresShipping: boolean;
-}
 
 /** As the carrier tells it, in the words of webhooks; null: nothing yet. */
 export const shipmentStatuses = [
@@ -55,101 +17,6 @@ export const shipmentStatuses = [
   'delivered',
   'failure',
 ] as const;
-type ShipmentStatus = (typeof shipmentStatuses)[number];
-
-export interface Parcel {
-  id: string;
-  name: string;
-  status: 'success' | 'cancelled';
-  shipmentStatus: ShipmentStatus | null;
-  lineIds: string[];
-  locationId?: string;
-  createdAt: number;
-  updatedAt: number;
-  deliveredAt: number | null;
-}
-
-type Payment = 'pending' | 'authorized' | 'partially_paid' | 'paid' | 'partially_refunded' | 'refunded' | 'voided';
-
-interface Transaction {
-  id: string;
-  kind: 'AUTHORIZATION' | 'SALE' | 'CAPTURE' | 'REFUND' | 'VOID';
-  status: 'SUCCESS' | 'FAILURE' | 'PENDING';
-  at: number;
-}
-
-export interface Metafield {
-  id: string;
-  /** As stored: `$app` is `app--<number of the app>`. */
-  namespace: string;
-  key: string;
-  type: string;
-  value: string;
-  createdAt: number;
-  updatedAt: number;
-}
-
-export interface Order {
-  id: string;
-  number: number;
-  createdAt: number;
-  updatedAt: number;
-  test: boolean;
-  cancelledAt: number | null;
-  sourceName: string;
-  email?: string;
-  phone?: string;
-  customerLocale?: string;
-  note: string | null;
-  tags: string[];
-  discountCodes: string[];
-  attributes: { key: string; value: string }[];
-  total: string;
-  customerId?: string;
-  /** Where a sale in a shop was made. */
-  locationId?: string;
-  shipping?: Address;
-  billing?: Address;
-  payment: Payment;
-  lines: Line[];
-  parcels: Parcel[];
-  transactions: Transaction[];
-  /** `namespace.key` → metafield. */
-  metafields: Map<string, Metafield>;
-}
-
-export interface Definition {
-  id: string;
-  name: string;
-  namespace: string;
-  key: string;
-  type: string;
-  description?: string;
-  validations: { name: string; value: string }[];
-  /** Who may see and write it beside the app; null: a merchant's own. */
-  access: 'MERCHANT_READ' | 'MERCHANT_READ_WRITE' | 'PRIVATE' | null;
-}
-
-export interface Subscription {
-  id: string;
-  /** `ORDERS_FULFILLED` */
-  topic: string;
-  uri: string;
-  format: 'JSON' | 'XML';
-  filter: string | null;
-  includeFields: string[];
-  name?: string;
-  createdAt: number;
-  /** Declared in the app, not made through the API: not listed, and kept whatever happens to its deliveries. */
-  ofApp: boolean;
-}
-
-export function fulfillmentStatusOf({ lines, parcels }: Order): 'FULFILLED' | 'PARTIALLY_FULFILLED' | 'UNFULFILLED' {
-  const sent = new Set(parcels.filter(({ status }) => status === 'success').flatMap(({ lineIds }) => lineIds));
-  const wanted = lines.filter(({ currentQuantity, id }) => currentQuantity > 0 || sent.has(id));
-  if (sent.size === 0) return 'UNFULFILLED';
-  return wanted.every(({ id }) => sent.has(id)) ? 'FULFILLED' : 'PARTIALLY_FULFILLED';
-}
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 export const id = z.union([z.string().regex(/^[1-9]\d{0,18}$/), z.number().int().positive()]).transform(String);
@@ -208,6 +75,7 @@ export const orderDefinition = z.strictObject({
   discountCodes: z.array(z.string()).default([]),
   attributes: z.array(z.strictObject({ key: z.string(), value: z.string() })).default([]),
   total: z.string().default('47.20'),
+  /** Where a sale in a shop was made. */
   locationId: id.exactOptional(),
   shipping: address.exactOptional(),
   billing: address.exactOptional(),
@@ -246,7 +114,6 @@ export const orderChange = z.strictObject({
   /** Whose order it is from now on; the order's own address stays. */
   customerId: id.exactOptional(),
 });
-export const addingLine = z.strictObject({ id, line: lineDefinition.prefault({}) });
 
 export const metafieldDefinition = z.strictObject({
   namespace: z.string().default('$app'),
@@ -256,13 +123,14 @@ export const metafieldDefinition = z.strictObject({
   validations: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
 });
 
-/** Without the API's own rules, as things may have got there by other ways. `ofApp`: declared in the app. */
+/** Without the API's own rules, as things may have got there by other ways. */
 export const subscriptionDefinition = z.strictObject({
   topic: z.string().regex(/^[A-Z_]+$/),
   uri: z.string(),
   format: z.enum(['JSON', 'XML']).default('JSON'),
   filter: z.string().nullable().default(null),
   includeFields: z.array(z.string()).default([]),
+  /** Declared in the app, not made through the API: not listed, and kept whatever happens to its deliveries. */
   ofApp: z.boolean().default(false),
 });
 /** Without `topic`, all of them. */
@@ -296,6 +164,70 @@ export const settingsChange = z.strictObject({
   broken: z.array(z.string()).exactOptional(),
 });
 
+/** Ids are texts of digits: some have more of them than a number holds. Times are epoch milliseconds. */
+type Kept<Schema extends z.ZodType> = Stored<Schema, string>;
+export type Address = z.output<typeof address>;
+export type Customer = Kept<typeof customerDefinition>;
+/** `currentQuantity`: without what was refunded or removed. */
+export type Line = Kept<typeof lineDefinition> & { currentQuantity: number };
+
+export interface Parcel {
+  id: string;
+  name: string;
+  status: 'success' | 'cancelled';
+  shipmentStatus: (typeof shipmentStatuses)[number] | null;
+  lineIds: string[];
+  locationId?: string;
+  createdAt: number;
+  updatedAt: number;
+  deliveredAt: number | null;
+}
+
+interface Transaction {
+  id: string;
+  kind: 'AUTHORIZATION' | 'SALE' | 'CAPTURE' | 'REFUND' | 'VOID';
+  status: 'SUCCESS' | 'FAILURE' | 'PENDING';
+  at: number;
+}
+
+export interface Metafield {
+  id: string;
+  /** As stored: `$app` is `app--<number of the app>`. */
+  namespace: string;
+  key: string;
+  type: string;
+  value: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface Order extends Omit<Kept<typeof orderDefinition>, 'payment' | 'lines'> {
+  number: number;
+  createdAt: number;
+  updatedAt: number;
+  cancelledAt: number | null;
+  payment: 'pending' | 'authorized' | 'partially_paid' | 'paid' | 'partially_refunded' | 'refunded' | 'voided';
+  lines: Line[];
+  parcels: Parcel[];
+  transactions: Transaction[];
+  /** `namespace.key` → metafield. */
+  metafields: Map<string, Metafield>;
+}
+
+export interface Definition extends Kept<typeof metafieldDefinition> {
+  /** Who may see and write it beside the app; null: a merchant's own. */
+  access: 'MERCHANT_READ' | 'MERCHANT_READ_WRITE' | 'PRIVATE' | null;
+}
+
+export type Subscription = Kept<typeof subscriptionDefinition> & { createdAt: number };
+
+export function fulfillmentStatusOf({ lines, parcels }: Order): 'FULFILLED' | 'PARTIALLY_FULFILLED' | 'UNFULFILLED' {
+  const sent = new Set(parcels.filter(({ status }) => status === 'success').flatMap(({ lineIds }) => lineIds));
+  const wanted = lines.filter(({ currentQuantity, id }) => currentQuantity > 0 || sent.has(id));
+  if (sent.size === 0) return 'UNFULFILLED';
+  return wanted.every(({ id }) => sent.has(id)) ? 'FULFILLED' : 'PARTIALLY_FULFILLED';
+}
+
 export interface ShopifyStandinOptions extends VendorOptions {
   /** Default `acme.myshopify.com`. */
   shop?: string;
@@ -306,19 +238,7 @@ export interface ShopifyStandinOptions extends VendorOptions {
   clientSecret?: string;
 }
 
-/** What the control surface can set; see definitions.ts. */
-export interface Settings {
-  maximumAvailable: number;
-  restoreRate: number;
-  scopes: string[];
-  protectedData: boolean;
-  shop: 'open' | 'frozen' | 'locked' | 'closed';
-  answersIn?: string;
-  webhookVersion: string;
-  sticky: Record<string, string>;
-  searchLagMs: number;
-  broken: string[];
-}
+export type Settings = Required<Omit<z.output<typeof settingsChange>, 'answersIn'>> & { answersIn?: string };
 
 /** A shop on the standard plan, and an app with all that closeloop asks for. */
 export function openSettings(): Settings {

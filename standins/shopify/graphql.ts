@@ -13,7 +13,7 @@ export class Points {
   #at = 0;
 
   /** Takes what a call may cost. False, and nothing taken, when there isn't enough. */
-  take(points: number, limits: { maximumAvailable: number; restoreRate: number }, now: number): boolean {
+  take(points: number, limits: Limits, now: number): boolean {
     const available = this.available(limits, now);
     this.#at = now;
     const affordable = points <= available;
@@ -35,7 +35,7 @@ export class Points {
     this.spent -= points;
   }
 
-  available({ maximumAvailable, restoreRate }: { maximumAvailable: number; restoreRate: number }, now: number): number {
+  available({ maximumAvailable, restoreRate }: Limits, now: number): number {
     const held = this.#available ?? maximumAvailable;
     return Math.min(maximumAvailable, held + (Math.max(0, now - this.#at) / 1000) * restoreRate);
   }
@@ -80,7 +80,9 @@ export async function answerGraphql(
       }),
     ]);
   }
-  const status = () => ({ ...limits, currentlyAvailable: Math.floor(points.available(limits, now)) });
+  const { maximumAvailable, restoreRate } = limits;
+  const currentlyAvailable = () => Math.floor(points.available(limits, now));
+  const status = () => ({ maximumAvailable, restoreRate, currentlyAvailable: currentlyAvailable() });
   const name = operation?.name?.value ?? 'unnamed';
   if (!points.take(requestedQueryCost, limits, now)) {
     const errors = [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }];

@@ -1,9 +1,9 @@
 import type { Definition, Metafield, Order } from './definitions.ts';
 import { visibleOrder } from './resolvers.ts';
 import type { Store } from './store.ts';
-import { type Context, connection, definitionView, metafieldView, type Page } from './views.ts';
+import { type Context, connection, definitionView, digestOf, metafieldView, type Page } from './views.ts';
 
-export interface SetInput {
+interface SetInput {
   compareDigest?: string | null;
   key: string;
   namespace?: string | null;
@@ -19,11 +19,8 @@ interface SetError {
   elementIndex: number;
 }
 
-/** Changes with the value. */
-export const digestOf = (value: string): string => Buffer.from(value).toString('base64url').slice(0, 64);
-
 /** Other apps' own are closed to this one. */
-export function isOpen(store: Store, namespace: string): boolean {
+function isOpen(store: Store, namespace: string): boolean {
   const full = store.namespaceOf(namespace);
   return !full.startsWith('app--') || full.startsWith(store.namespaceOf('$app'));
 }
@@ -36,7 +33,7 @@ interface Fitting {
 }
 
 /** All or nothing: what is wrong with any of the entries, or what they come to. */
-export function fitting(
+function fitting(
   store: Store,
   entries: readonly SetInput[],
 ): { ok: true; all: Fitting[] } | { ok: false; errors: SetError[] } {
@@ -118,7 +115,7 @@ const saysTo: Readonly<Record<string, (value: string) => string | undefined>> = 
   multi_line_text_field: () => undefined,
 };
 
-export const isKnownType = (type: string): boolean => Object.hasOwn(saysTo, type);
+const isKnownType = (type: string): boolean => Object.hasOwn(saysTo, type);
 
 function valueFlaw(type: string, value: string): Omit<Flaw, 'at'> | undefined {
   if (!isKnownType(type)) {
@@ -146,7 +143,7 @@ function validationFlaw(definition: Definition | undefined, value: string): Omit
 }
 
 /** True when anything is another than before. */
-export function keep(order: Order, key: string, { namespace, type, value }: Fitting, id: string, now: number): boolean {
+function keep(order: Order, key: string, { namespace, type, value }: Fitting, id: string, now: number): boolean {
   const name = `${namespace}.${key}`;
   const held = order.metafields.get(name);
   if (held?.value === value && held.type === type) return false;

@@ -5,7 +5,8 @@ import { type Context, connection, gid, orderView, type Page, subscriptionView }
 
 /** The fields of QueryRoot and Mutation, as the schema names them. */
 export function rootOf(context: Context) {
-  const { store, scopes, shop, webhookVersion } = context;
+  const { store, shop } = context;
+  const { scopes, webhookVersion } = context.settings;
   return {
     ...orderResolvers(context),
     ...metafieldResolvers(context),
@@ -33,7 +34,7 @@ export function rootOf(context: Context) {
 const sixtyDaysMs = 60 * 86_400_000;
 
 /** What the token may see; nothing older than sixty days without `read_all_orders`. @throws GraphQLError ACCESS_DENIED */
-export function visibleOrder({ store, need, now, scopes }: Context, id: string): Order | undefined {
+export function visibleOrder({ store, need, now, settings: { scopes } }: Context, id: string): Order | undefined {
   const digits = /^gid:\/\/shopify\/Order\/(\d+)$/.exec(id)?.[1];
   const found = store.orders.get(digits ?? '');
   if (found === undefined) return undefined;
@@ -42,7 +43,7 @@ export function visibleOrder({ store, need, now, scopes }: Context, id: string):
 }
 
 /** The fields of QueryRoot and Mutation about orders, their tags and notes. */
-export function orderResolvers(context: Context) {
+function orderResolvers(context: Context) {
   const { store, need, now, notify } = context;
   const node = ({ id }: { id: string }) => {
     if (!/^gid:\/\/shopify\/[A-Za-z]+\/[\w-]+(\?.*)?$/.test(id)) {
@@ -65,7 +66,7 @@ export function orderResolvers(context: Context) {
     need('write_orders');
     const found = visibleOrder(context, id);
     if (found === undefined) return { ...missing, node: null };
-    if (context.broken.includes(found.id)) throw new Error('Something went wrong');
+    if (context.settings.broken.includes(found.id)) throw new Error('Something went wrong');
     const tags = change(found.tags);
     const longest = Math.max(0, ...tags.map((tag) => tag.length));
     if (tags.length > 250 || longest > 40) {
@@ -92,7 +93,7 @@ export function orderResolvers(context: Context) {
       const status = /fulfillment_status:(\w+)/.exec(query ?? '')?.[1];
       const at = (one: Order): number => (sortKey === 'UPDATED_AT' ? one.updatedAt : one.createdAt);
       const found = [...store.orders.values()]
-        .filter((one) => one.updatedAt >= since && one.updatedAt <= now - context.searchLagMs)
+        .filter((one) => one.updatedAt >= since && one.updatedAt <= now - context.settings.searchLagMs)
         .filter((one) => visibleOrder(context, gid('Order', one.id)) !== undefined)
         .filter(
           (one) => status === undefined || orderView(one, context).displayFulfillmentStatus.toLowerCase() === status,
@@ -132,8 +133,9 @@ interface SubscriptionInput {
 }
 
 /** The fields of QueryRoot and Mutation about subscriptions to webhooks. */
-export function subscriptionResolvers(context: Context) {
-  const { store, now, scopes } = context;
+function subscriptionResolvers(context: Context) {
+  const { store, now } = context;
+  const { scopes } = context.settings;
   const own = (found: Subscription) => !found.ofApp;
   return {
     webhookSubscriptions: ({ topics, uri, ...page }: Page & { topics?: string[] | null; uri?: string | null }) =>

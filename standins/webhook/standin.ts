@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { ControlError, command, createControlSurface, nothing } from '../kit/control.ts';
+import { type Command, ControlError, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
-import { type VendorOptions, VendorStandin, vendorCommands } from '../kit/vendor-standin.ts';
+import { type VendorOptions, VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult, Message, RetryPolicy } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
 
@@ -91,14 +91,16 @@ export class JobboardStandin extends VendorStandin {
   readonly #jobs = new Map<string, Job>();
   readonly #sent = new Map<string, { id: string; body: string }>();
   readonly #seen = new Set<string>();
-  readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
   #hook: z.output<typeof define.hook> | undefined;
   #refused = 0;
 
   constructor(options: JobboardOptions = {}) {
     super(retries, options);
     this.answerSecret = options.answerSecret ?? answerSecret;
-    this.#control = createControlSurface([
+  }
+
+  protected override commands(): Command[] {
+    return [
       command('PUT', 'hook', define.hook, (input) => this.setHook(input)),
       command('DELETE', 'hook', nothing, () => this.removeHook()),
       command('POST', 'jobs', define.jobDefinition, (input) => this.addJob(input)),
@@ -111,13 +113,10 @@ export class JobboardStandin extends VendorStandin {
       command('POST', 'survey', define.surveyAnswers, (input) => this.sendSurvey(input)),
       command('POST', 'redeliver', define.redelivery, ({ id }) => this.redeliver(id)),
       command('GET', 'sent', nothing, () => this.sent()),
-      ...vendorCommands(this),
-    ]);
+    ];
   }
 
-  /** Bound, so that it can be handed on. */
-  readonly handle = async (req: StandinRequest): Promise<StandinResponse> => {
-    if (req.path.startsWith('/_control/')) return this.#control(req);
+  protected override async answer(req: StandinRequest): Promise<StandinResponse> {
     this.note(req, req.path, this.now());
     if (req.path !== '/answers') return { status: 404, body: 'Cannot find that.' };
     if (req.method !== 'POST') return { status: 405, body: '' };
@@ -133,7 +132,7 @@ export class JobboardStandin extends VendorStandin {
     if (answer.data.type === 'feedback.erased') Object.assign(job, { feedback: null, unanswered: false });
     else await this.#take(job, id, answer.data);
     return { status: 204 };
-  };
+  }
 
   /** Its events are kept, for `redeliver`. */
   removeHook(): void {

@@ -12,8 +12,11 @@ import {
 import { Store } from './store.ts';
 import { Outbox, wooCommerceRetries } from './webhooks.ts';
 
-/** What is set up in a shop: keys, webhooks, plugins' statuses, its surroundings. */
-export class WooCommerceAccount extends VendorStandin {
+/**
+ * One shop: what is set up in it (keys, webhooks, plugins' statuses, its surroundings), and what people in the admin, customers and plugins do
+ * with orders, each told to the webhooks.
+ */
+export abstract class WooCommerceShop extends VendorStandin {
   readonly consumerKey: string;
   readonly consumerSecret: string;
   /** The shop's address; set once it is served. */
@@ -22,7 +25,7 @@ export class WooCommerceAccount extends VendorStandin {
   protected settings = openSettings();
   protected readonly outbox: Outbox;
 
-  constructor(options: WooCommerceStandinOptions) {
+  constructor(options: WooCommerceStandinOptions = {}) {
     super(wooCommerceRetries, options);
     this.consumerKey = options.consumerKey ?? 'ck_standin';
     this.consumerSecret = options.consumerSecret ?? 'cs_standin';
@@ -72,26 +75,6 @@ export class WooCommerceAccount extends VendorStandin {
     return super.changeSender(define.senderChange.parse(given));
   }
 
-  override reset(): void {
-    super.reset();
-    this.store = this.#openStore();
-    this.settings = openSettings();
-  }
-
-  protected announce(order: Order, ...topics: string[]): Promise<DeliveryResult[]> {
-    return Promise.all(this.outbox.announce(this.store.webhooks.values(), topics, order));
-  }
-
-  #openStore(): Store {
-    const store = new Store();
-    const { consumerKey: key, consumerSecret: secret } = this;
-    store.keys.set(key, { key, secret, rights: 'read_write', mayEditOrders: true });
-    return store;
-  }
-}
-
-/** What people in the admin, customers and plugins do with orders, each told to the webhooks. */
-export class WooCommerceOrders extends WooCommerceAccount {
   addOrder(given: Given<typeof define.orderDefinition> = {}): Order {
     const order = this.store.addOrder(define.orderDefinition.parse(given), this.now());
     void this.announce(order, 'order.created');
@@ -187,5 +170,22 @@ export class WooCommerceOrders extends WooCommerceAccount {
     this.store.writeMeta(order, [{ key, value }]);
     this.store.touch(order, this.now());
     return await this.announce(order, 'order.updated');
+  }
+
+  override reset(): void {
+    super.reset();
+    this.store = this.#openStore();
+    this.settings = openSettings();
+  }
+
+  protected announce(order: Order, ...topics: string[]): Promise<DeliveryResult[]> {
+    return Promise.all(this.outbox.announce(this.store.webhooks.values(), topics, order));
+  }
+
+  #openStore(): Store {
+    const store = new Store();
+    const { consumerKey: key, consumerSecret: secret } = this;
+    store.keys.set(key, { key, secret, rights: 'read_write', mayEditOrders: true });
+    return store;
   }
 }

@@ -1,10 +1,9 @@
-import { command, createControlSurface, nothing } from '../kit/control.ts';
+import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
-import { vendorCommands } from '../kit/vendor-standin.ts';
-import { WooCommerceOrders } from './account.ts';
+import { WooCommerceShop } from './account.ts';
 import { type Context, noRoute, unauthorised } from './context.ts';
 import type { ApiKey, Settings, WooCommerceStandinOptions } from './definitions.ts';
 import * as define from './definitions.ts';
@@ -40,36 +39,6 @@ sources:
 };
 
 const one = 'orders/{id:\\d+}';
-
-/** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
-export function createWooCommerceControl(
-  standin: WooCommerceOrders,
-): (req: StandinRequest) => Promise<StandinResponse> {
-  return createControlSurface([
-    command('POST', 'orders', define.orderDefinition, (input) => ({ id: standin.addOrder(input).id })),
-    command('GET', 'orders', nothing, () => standin.orders()),
-    command('GET', one, define.orderName, ({ id }) => standin.order(id)),
-    command('PATCH', one, define.orderChange, (input) => standin.change(input)),
-    command('POST', `${one}/status`, define.statusChange, (input) => standin.setStatus(input)),
-    command('POST', `${one}/complete`, define.orderName, ({ id }) => standin.complete(id)),
-    command('POST', `${one}/reopen`, define.orderName, ({ id }) => standin.reopen(id)),
-    command('POST', `${one}/refund`, define.refundAction, (input) => standin.refund(input)),
-    command('POST', `${one}/trash`, define.orderName, ({ id }) => standin.trash(id)),
-    command('POST', `${one}/restore`, define.orderName, ({ id }) => standin.restore(id)),
-    command('POST', `${one}/delete`, define.orderName, ({ id }) => standin.remove(id)),
-    command('POST', `${one}/meta`, define.metaChange, (input) => standin.setMeta(input)),
-    command('POST', 'complete-all', define.massChange, (input) => standin.completeAll(input)),
-    command('POST', 'statuses', define.statusDefinition, ({ status }) => standin.addStatus(status)),
-    command('POST', 'keys', define.keyDefinition, (input) => standin.addKey(input)),
-    command('POST', 'webhooks', define.webhookDefinition, (input) => standin.addWebhook(input)),
-    command('GET', 'webhooks', nothing, () => standin.webhooks()),
-    command('PATCH', 'webhooks/{id:\\d+}', define.webhookChange, (input) => standin.changeWebhook(input)),
-    command('DELETE', 'webhooks', nothing, () => standin.removeWebhooks()),
-    command('PATCH', 'settings', define.settingsChange, (input) => standin.changeSettings(input)),
-    command('POST', 'idle', nothing, () => standin.idle()),
-    ...vendorCommands(standin),
-  ]);
-}
 
 /**
  * The key of a request, by Basic or, where the host drops that header, by the query.
@@ -125,23 +94,40 @@ export type { WooCommerceStandinOptions } from './definitions.ts';
 const page = (title: string): string => `<!DOCTYPE html><html><head><title>${title}</title></head></html>`;
 
 /**
- * The stand-in of one WooCommerce shop: its API at the vendor's paths (`/wp-json/wc/v3` or `?rest_route=/wc/v3`), its
- * control surface under `/_control` (control.ts), the same as methods: of what is set up in account.ts, of what happens to
- * orders in orders.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError
- * for what is malformed. Built from the facts, not from the connector.
+ * The stand-in of one WooCommerce shop: its API at the vendor's paths (`/wp-json/wc/v3` or `?rest_route=/wc/v3`), its control surface under
+ * `/_control`, the same as the methods of account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't
+ * there, a ZodError for what is malformed. Built from the facts, not from the connector.
  */
-export class WooCommerceStandin extends WooCommerceOrders {
-  readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
+export class WooCommerceStandin extends WooCommerceShop {
   readonly #find = createRouter<Route<Context>>([...orderRoutes, ...webhookRoutes]);
 
-  constructor(options: WooCommerceStandinOptions = {}) {
-    super(options);
-    this.#control = createWooCommerceControl(this);
+  protected override commands(): Command[] {
+    return [
+      command('POST', 'orders', define.orderDefinition, (input) => ({ id: this.addOrder(input).id })),
+      command('GET', 'orders', nothing, () => this.orders()),
+      command('GET', one, define.orderName, ({ id }) => this.order(id)),
+      command('PATCH', one, define.orderChange, (input) => this.change(input)),
+      command('POST', `${one}/status`, define.statusChange, (input) => this.setStatus(input)),
+      command('POST', `${one}/complete`, define.orderName, ({ id }) => this.complete(id)),
+      command('POST', `${one}/reopen`, define.orderName, ({ id }) => this.reopen(id)),
+      command('POST', `${one}/refund`, define.refundAction, (input) => this.refund(input)),
+      command('POST', `${one}/trash`, define.orderName, ({ id }) => this.trash(id)),
+      command('POST', `${one}/restore`, define.orderName, ({ id }) => this.restore(id)),
+      command('POST', `${one}/delete`, define.orderName, ({ id }) => this.remove(id)),
+      command('POST', `${one}/meta`, define.metaChange, (input) => this.setMeta(input)),
+      command('POST', 'complete-all', define.massChange, (input) => this.completeAll(input)),
+      command('POST', 'statuses', define.statusDefinition, ({ status }) => this.addStatus(status)),
+      command('POST', 'keys', define.keyDefinition, (input) => this.addKey(input)),
+      command('POST', 'webhooks', define.webhookDefinition, (input) => this.addWebhook(input)),
+      command('GET', 'webhooks', nothing, () => this.webhooks()),
+      command('PATCH', 'webhooks/{id:\\d+}', define.webhookChange, (input) => this.changeWebhook(input)),
+      command('DELETE', 'webhooks', nothing, () => this.removeWebhooks()),
+      command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
+      command('POST', 'idle', nothing, () => this.idle()),
+    ];
   }
 
-  /** Bound, so that it can be handed on. */
-  readonly handle = async (req: StandinRequest): Promise<StandinResponse> => {
-    if (req.path.startsWith('/_control/')) return this.#control(req);
+  protected override async answer(req: StandinRequest, headers: Record<string, string>): Promise<StandinResponse> {
     const now = this.now();
     const query = new URLSearchParams(req.query);
     const route = query.get('rest_route');
@@ -149,47 +135,34 @@ export class WooCommerceStandin extends WooCommerceOrders {
     const path = route === null ? req.path : `/wp-json${route}`;
     const found = this.#find(req.method, path);
     this.note(req, found?.endpoint ?? path, now);
-    const date = new Date(now).toUTCString();
-    const answer = (status: number, body: unknown, headers: Record<string, string> = {}): StandinResponse => ({
-      status,
-      headers: { 'content-type': 'application/json; charset=UTF-8', date, ...headers },
-      body: phpJson(body),
-    });
+    headers.date = new Date(now).toUTCString();
     const { permalinks, rest, redirectTo } = this.settings;
-    if (redirectTo !== null) return { status: 301, headers: { location: redirectTo, date } };
-    if ((route === null && !permalinks) || !path.startsWith('/wp-json/')) {
-      return { status: 404, headers: { 'content-type': 'text/html; charset=UTF-8', date }, body: page('Nothing here') };
-    }
+    if (redirectTo !== null) return { status: 301, headers: { location: redirectTo } };
+    if ((route === null && !permalinks) || !path.startsWith('/wp-json/'))
+      return { status: 404, headers: { 'content-type': 'text/html; charset=UTF-8' }, body: page('Nothing here') };
+    headers['content-type'] = 'application/json; charset=UTF-8';
+    const context: Context = {
+      ...{ req, query, store: this.store, now, site: this.site },
+      saved: (order) => void this.announce(order, 'order.updated'),
+      ping: (webhook) => void this.outbox.ping(webhook),
+    };
     try {
       if (found === undefined || !rest) throw noRoute();
       authorise(req, query, this.store.keys, this.settings);
-      const context: Context = {
-        req,
-        query,
-        store: this.store,
-        now,
-        site: this.site,
-        saved: (order) => void this.announce(order, 'order.updated'),
-        ping: (webhook) => void this.outbox.ping(webhook),
-      };
-      const { status, headers, body } = await found.route.answer(context, found.params);
-      return answer(status, body, headers);
+      const response = await found.route.answer(context, found.params);
+      return { ...response, body: phpJson(response.body) };
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return answer(error.response.status, error.response.body);
+      if (error instanceof Problem) throw new Problem({ ...error.response, body: phpJson(error.response.body) });
+      throw error;
     }
-  };
-}
-
-export function createWooCommerceStandin(options: WooCommerceStandinOptions = {}): WooCommerceStandin {
-  return new WooCommerceStandin(options);
+  }
 }
 
 /** The same over HTTP; `url` stands for the shop's address. */
 export async function startWooCommerceStandin(
   options: WooCommerceStandinOptions & { port?: number } = {},
 ): Promise<StandinServer & { standin: WooCommerceStandin }> {
-  const server = await serveStandin(createWooCommerceStandin(options), options.port);
+  const server = await serveStandin(new WooCommerceStandin(options), options.port);
   server.standin.site = server.url;
   return server;
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { Problem, type StandinRequest } from '../kit/message.ts';
 import type { Happening, Ticket, User, Webhook } from './definitions.ts';
 import type { Jobs } from './jobs.ts';
 import type { Store } from './store.ts';
@@ -12,10 +12,14 @@ export interface Invalid {
 export const recordNotFound = (): Problem =>
   new Problem({ status: 404, body: { error: 'RecordNotFound', description: 'Not found' } });
 
-export const invalidEndpoint = (): StandinResponse => ({
-  status: 404,
-  body: { error: 'InvalidEndpoint', description: 'Not found' },
-});
+/** @throws Problem 404 for what isn't there */
+export function there<Item>(item: Item | undefined): Item {
+  if (item === undefined) throw recordNotFound();
+  return item;
+}
+
+export const invalidEndpoint = (): Problem =>
+  new Problem({ status: 404, body: { error: 'InvalidEndpoint', description: 'Not found' } });
 
 export const recordInvalid = (details: Invalid): Problem =>
   new Problem({ status: 422, body: { error: 'RecordInvalid', description: 'Record validation errors', details } });
@@ -81,38 +85,26 @@ export interface Limit {
 export class RateLimits {
   readonly #windows = new Map<string, Window>();
 
-  clear(): void {
-    this.#windows.clear();
-  }
-
-  /** Takes one from every limit. Answer headers, refused or not, describe what is left. @throws Problem 429 */
-  take(limits: readonly Limit[], now: number): Record<string, string> {
-    const headers: Record<string, string> = {};
-    let refusal: { seconds: number; what: string } | undefined;
-    const windows = limits.map((limit) => ({ limit, window: this.#window(limit, now) }));
-    for (const { limit, window } of windows) {
-      if (window.used < limit.limit) continue;
-      const seconds = Math.max(1, Math.ceil((window.startedAt + limit.windowMs - now) / 1000));
-      if (refusal === undefined || seconds > refusal.seconds) refusal = { seconds, what: limit.what };
-    }
-    for (const { limit, window } of windows) {
-      if (refusal === undefined) window.used += 1;
-      const left = Math.max(0, limit.limit - window.used);
-      const resets = Math.max(1, Math.ceil((window.startedAt + limit.windowMs - now) / 1000));
-      if (limit.name === undefined) {
-        headers['x-rate-limit'] = String(limit.limit);
-        headers['x-rate-limit-remaining'] = String(left);
-        headers['ratelimit-limit'] = String(limit.limit);
-        headers['ratelimit-remaining'] = String(left);
+  /** Takes one from every limit. @param headers describe what is left, whatever becomes of it. @throws Problem 429 */
+  take(limits: readonly Limit[], now: number, headers: Record<string, string>): void {
+    const windows = limits.map((limit) => {
+      const window = this.#window(limit, now);
+      return { ...limit, window, resets: Math.max(1, Math.ceil((window.startedAt + limit.windowMs - now) / 1000)) };
+    });
+    const reached = windows.filter(({ window, limit }) => window.used >= limit);
+    for (const { name, limit, window, resets } of windows) {
+      if (reached.length === 0) window.used += 1;
+      const left = Math.max(0, limit - window.used);
+      if (name !== undefined)
+        headers[`zendesk-ratelimit-${name}`] = `total=${limit}; remaining=${left}; resets=${resets}`;
+      else {
+        headers['x-rate-limit'] = headers['ratelimit-limit'] = String(limit);
+        headers['x-rate-limit-remaining'] = headers['ratelimit-remaining'] = String(left);
         headers['ratelimit-reset'] = String(resets);
-      } else {
-        headers[`zendesk-ratelimit-${limit.name}`] = `total=${limit.limit}; remaining=${left}; resets=${resets}`;
       }
     }
-    if (refusal === undefined) return headers;
-    const problem = tooManyRequests(refusal.seconds, refusal.what);
-    problem.response.headers = { ...headers, ...problem.response.headers };
-    throw problem;
+    const [longest] = reached.toSorted((a, b) => b.resets - a.resets);
+    if (longest !== undefined) throw tooManyRequests(longest.resets, longest.what);
   }
 
   #window(limit: Limit, now: number): Window {
@@ -141,7 +133,7 @@ export interface Context {
   /** Tells the webhooks. */
   announce: (ticket: Ticket, actorId: number, happened: readonly Happening[]) => void;
   addWebhook: (webhook: NewWebhook) => Webhook;
-  /** Takes from the limits an endpoint has besides the account's. Adds its headers to the answer. @throws Problem 429 */
+  /** Takes from the limits an endpoint has besides the account's. @throws Problem 429 */
   limit: (limits: readonly Limit[]) => void;
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, badRequest, bodyOf, type Context, paged, recordInvalid, recordNotFound } from './context.ts';
-import type { CustomObject, KeyedField, ObjectRecord } from './definitions.ts';
+import { adminOnly, badRequest, bodyOf, type Context, paged, recordInvalid, recordNotFound, there } from './context.ts';
+import type { CustomObject, ObjectRecord } from './definitions.ts';
 import { fieldKey, keyedType, needOptions, options, replaceOptions, viewKeyedField } from './field-endpoints.ts';
 import { keyedValue } from './other-endpoints.ts';
 import { objectOf } from './ticket-body.ts';
@@ -33,14 +33,18 @@ const objectFieldChange = z.object({
 export const customObjectRoutes: Route<Context>[] = [
   route('POST', '/api/v2/custom_objects', createObject),
   route('GET', '/api/v2/custom_objects/{key}', (context, { key }) =>
-    ok({ custom_object: viewObject(objectOf(context, key)) }),
+    ok({ custom_object: viewObject(definitionOf(context, key)) }),
   ),
   route('GET', '/api/v2/custom_objects/{key}/fields', (context, { key }) => {
-    const fields = objectOf(context, key).fields.map((field) => viewKeyedField(field, context));
+    const fields = definitionOf(context, key).fields.map((field) => viewKeyedField(field, context));
     return ok(paged(context, 'custom_object_fields', fields));
   }),
   route('POST', '/api/v2/custom_objects/{key}/fields', createField),
   route('PATCH', '/api/v2/custom_objects/{key}/fields/{field}', updateField),
+  // Records are found and set by the caller's own id for them.
+  route('GET', '/api/v2/custom_objects/{key}/records', (context, { key }) => list(context, key)),
+  route('PATCH', '/api/v2/custom_objects/{key}/records', (context, { key }) => set(context, key)),
+  route('DELETE', '/api/v2/custom_objects/{key}/records', (context, { key }) => remove(context, key)),
 ];
 
 function createObject(context: Context): StandinResponse {
@@ -58,7 +62,7 @@ function createObject(context: Context): StandinResponse {
 
 function createField(context: Context, params: Readonly<Record<string, string>>): StandinResponse {
   adminOnly(context);
-  const { fields } = objectOf(context, params.key);
+  const { fields } = definitionOf(context, params.key);
   const given = bodyOf(context, 'custom_object_field', objectField);
   const { key, title, type, active, regexp_for_validation, custom_field_options } = given;
   if (fields.some((field) => field.key === key)) throw taken();
@@ -75,7 +79,9 @@ function createField(context: Context, params: Readonly<Record<string, string>>)
 /** Options that aren't named are removed; an option without an id is a new option, whatever its tag. */
 function updateField(context: Context, params: Readonly<Record<string, string>>): StandinResponse {
   adminOnly(context);
-  const field = fieldOf(objectOf(context, params.key), params.field);
+  const field = there(
+    definitionOf(context, params.key).fields.find(({ id, key }) => key === params.field || String(id) === params.field),
+  );
   const { title, active, custom_field_options } = bodyOf(context, 'custom_object_field', objectFieldChange);
   if (custom_field_options !== undefined) {
     needOptions(true, custom_field_options);
@@ -85,18 +91,6 @@ function updateField(context: Context, params: Readonly<Record<string, string>>)
   if (title !== undefined) field.title = title;
   if (active !== undefined) field.active = active;
   return ok({ custom_object_field: viewKeyedField(field, context) });
-}
-
-function objectOf({ store }: Context, key: string | undefined): CustomObject {
-  const found = store.admin.customObjects.get(key ?? '');
-  if (found === undefined) throw recordNotFound();
-  return found;
-}
-
-function fieldOf({ fields }: CustomObject, keyOrId: string | undefined): KeyedField {
-  const found = fields.find(({ id, key }) => key === keyOrId || String(id) === keyOrId);
-  if (found === undefined) throw recordNotFound();
-  return found;
 }
 
 const viewObject = ({ key, title }: CustomObject): object => ({
@@ -115,13 +109,6 @@ const body = z.object({
   }),
 });
 
-/** Records of custom objects: found and set by the caller's own id for them. */
-export const recordRoutes: Route<Context>[] = [
-  route('GET', '/api/v2/custom_objects/{key}/records', (context, { key }) => list(context, key)),
-  route('PATCH', '/api/v2/custom_objects/{key}/records', (context, { key }) => set(context, key)),
-  route('DELETE', '/api/v2/custom_objects/{key}/records', (context, { key }) => remove(context, key)),
-];
-
 function list(context: Context, key: string | undefined): StandinResponse {
   const object = definitionOf(context, key);
   const wanted = context.req.query.get('filter[external_ids]')?.split(',');
@@ -135,8 +122,7 @@ function list(context: Context, key: string | undefined): StandinResponse {
 
 function remove(context: Context, key: string | undefined): StandinResponse {
   const object = definitionOf(context, key);
-  const externalId = context.req.query.get('external_id');
-  if (externalId === null || externalId === '') throw badRequest('external_id or name is required');
+  const externalId = externalIdOf(context);
   if (!context.store.records.delete(`${object.key}/${externalId}`)) throw recordNotFound();
   return { status: 204 };
 }
@@ -144,8 +130,7 @@ function remove(context: Context, key: string | undefined): StandinResponse {
 function set(context: Context, key: string | undefined): StandinResponse {
   const { store, now } = context;
   const object = definitionOf(context, key);
-  const externalId = context.req.query.get('external_id');
-  if (externalId === null || externalId === '') throw badRequest('external_id or name is required');
+  const externalId = externalIdOf(context);
   const parsed = body.safeParse(objectOf(context.req));
   if (!parsed.success) throw badRequest('custom_object_record must be an object');
   const { name, custom_object_fields } = parsed.data.custom_object_record;
@@ -173,10 +158,14 @@ function set(context: Context, key: string | undefined): StandinResponse {
   return ok({ custom_object_record: view(record) });
 }
 
-function definitionOf({ store }: Context, key: string | undefined) {
-  const found = store.admin.customObjects.get(key ?? '');
-  if (found === undefined) throw recordNotFound();
-  return found;
+function externalIdOf({ req }: Context): string {
+  const externalId = req.query.get('external_id') ?? '';
+  if (externalId === '') throw badRequest('external_id or name is required');
+  return externalId;
+}
+
+function definitionOf({ store }: Context, key: string | undefined): CustomObject {
+  return there(store.admin.customObjects.get(key ?? ''));
 }
 
 function view({ id, object, externalId, name, fields, createdAt, updatedAt }: ObjectRecord): object {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Stored } from '../kit/control.ts';
 import type { VendorOptions } from '../kit/vendor-standin.ts';
-import type { Rule } from './webhooks.ts';
 
 export const statuses = ['new', 'open', 'pending', 'hold', 'solved', 'closed'] as const;
 export type Status = (typeof statuses)[number];
@@ -14,38 +14,6 @@ export const customStatusIds: Readonly<Record<Status, number>> = {
   solved: 5005,
   closed: 5005,
 };
-
-export type Role = 'end-user' | 'agent' | 'admin';
-
-export interface User {
-  id: number;
-  name: string;
-  email: string | null;
-  phone: string | null;
-  sharedPhoneNumber: boolean;
-  role: Role;
-  active: boolean;
-  suspended: boolean;
-  verified: boolean;
-  locale: string;
-  ianaTimeZone: string;
-  organizationId: number | null;
-  tags: string[];
-  userFields: Record<string, unknown>;
-  createdAt: number;
-  updatedAt: number;
-}
-
-export interface Group {
-  id: number;
-  name: string;
-}
-
-export interface Organization {
-  id: number;
-  name: string;
-  tags: string[];
-}
 
 export const fieldTypes = [
   'text',
@@ -62,125 +30,6 @@ export const fieldTypes = [
 ] as const;
 export type FieldType = (typeof fieldTypes)[number];
 
-/** A custom ticket field. System fields exist only in the list of all fields. */
-export interface TicketField {
-  id: number;
-  title: string;
-  type: FieldType;
-  active: boolean;
-  required: boolean;
-  regexp: string | null;
-  tag: string | null;
-  agentCanEdit: boolean;
-  options: { id: number; name: string; value: string }[];
-}
-
-export type FieldValue = string | number | boolean | string[] | null;
-
-export interface AuditEvent {
-  id: number;
-  type: 'Create' | 'Change' | 'Comment';
-  [key: string]: unknown;
-}
-
-export interface Audit {
-  id: number;
-  ticketId: number;
-  createdAt: number;
-  authorId: number;
-  metadata: Record<string, unknown>;
-  channel: string;
-  events: AuditEvent[];
-}
-
-/** Instants are epoch milliseconds. */
-export interface Ticket {
-  id: number;
-  subject: string;
-  description: string;
-  status: Status;
-  customStatusId: number;
-  priority: string | null;
-  type: string | null;
-  requesterId: number;
-  submitterId: number;
-  assigneeId: number | null;
-  groupId: number | null;
-  organizationId: number | null;
-  brandId: number;
-  formId: number;
-  externalId: string | null;
-  channel: string;
-  /** `follow_up` for a reply to a closed ticket. */
-  rel: string | null;
-  /** The tickets that follow up on it. */
-  followUpIds: number[];
-  isPublic: boolean;
-  tags: string[];
-  fields: Map<number, FieldValue>;
-  createdAt: number;
-  updatedAt: number;
-  /** Last change of any kind, the system's own included. */
-  generatedAt: number;
-  gone: 'no' | 'deleted' | 'spam';
-  audits: Audit[];
-  metrics: { id: number; reopens: number; replies: number; solvedAt: number | null; statusUpdatedAt: number };
-}
-
-export interface Webhook {
-  id: string;
-  name: string;
-  url: string;
-  /** Deliveries take turns; more than one only to test a receiver in the middle of a rotation. */
-  secrets: string[];
-  turn: number;
-  active: boolean;
-  /** `conditional_ticket_events` alone makes it trigger-connected. */
-  subscriptions: string[];
-  httpMethod: string;
-  requestFormat: string;
-  invocations: Invocation[];
-}
-
-/** One delivery, all its attempts together. */
-export interface Invocation {
-  id: string;
-  status: 'success' | 'failed' | 'timeout' | 'client error' | 'server error';
-  at: number;
-}
-
-export interface Token {
-  userId: number;
-  /** Empty: issued for a malformed scope, Forbidden everywhere. */
-  scopes: string[];
-  expiresAt: number;
-}
-
-export interface Job {
-  id: string;
-  status: 'queued' | 'working' | 'completed';
-  total: number;
-  progress: number;
-  results: object[] | null;
-}
-
-/** A record of a custom object. */
-export interface ObjectRecord {
-  id: string;
-  object: string;
-  externalId: string;
-  name: string;
-  fields: Record<string, unknown>;
-  createdAt: number;
-  updatedAt: number;
-}
-
-/** A domain event without its prefix (`status_changed`) and what is peculiar to it. */
-export interface Happening {
-  type: string;
-  event: Record<string, unknown>;
-}
-
 export const keyedFieldTypes = [
   'text',
   'textarea',
@@ -193,67 +42,6 @@ export const keyedFieldTypes = [
   'lookup',
   'multiselect',
 ] as const;
-
-/** A custom field of users or of the records of a custom object: known by its key. */
-export interface KeyedField {
-  id: number;
-  key: string;
-  title: string;
-  type: (typeof keyedFieldTypes)[number];
-  active: boolean;
-  regexp: string | null;
-  options: { id: number; name: string; value: string }[];
-}
-
-export interface CustomObject {
-  key: string;
-  title: string;
-  fields: KeyedField[];
-}
-
-interface AdminSettings {
-  /** Legacy satisfaction ratings. */
-  customerSatisfaction: boolean;
-  /** Whether webhooks may subscribe to ticket events; the vendor's documents disagree. */
-  ticketEvents: boolean;
-  /** At most 10 webhooks. */
-  trial: boolean;
-  /** How many custom objects the plan has room for. */
-  customObjects: number;
-  /** The scopes that the OAuth client may ask for at most; left out: all. */
-  clientScopes?: string[];
-}
-
-/** What admins set up in the Admin Center. */
-export class Admin {
-  readonly settings: AdminSettings = {
-    customerSatisfaction: false,
-    ticketEvents: true,
-    trial: false,
-    customObjects: 30,
-  };
-  readonly userFields = new Map<number, KeyedField>();
-  readonly customObjects = new Map<string, CustomObject>();
-  /** Texts by the names of their placeholders: `{{dc.excellent}}` in an option's name is shown as what `excellent` says here. */
-  readonly dynamicContent = new Map<string, string>();
-  triggers: Rule[] = [];
-  /** Every account has this one; it can be changed, not removed. */
-  automations: Rule[] = [
-    {
-      id: 25,
-      title: 'Close ticket 4 days after status is set to solved',
-      active: true,
-      conditions: {
-        all: [
-          { field: 'status', operator: 'is', value: 'solved' },
-          { field: 'SOLVED', operator: 'greater_than', value: '96' },
-        ],
-        any: [],
-      },
-      actions: [{ field: 'status', value: 'closed' }],
-    },
-  ];
-}
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -278,9 +66,6 @@ export const userDefinition = z.strictObject({
 
 export const userName = z.strictObject({ id });
 export const userChange = z.strictObject({ ...userDefinition.partial().shape, id });
-
-/** `id` is merged away, into `into`. */
-export const userMerge = z.strictObject({ id, into: id });
 
 /** The customer rates the solved ticket; again, to change their mind. */
 export const ratingAction = z.strictObject({
@@ -372,8 +157,18 @@ export const webhookTarget = z.strictObject({
   statuses: z.array(z.enum(statuses)).default(['solved']),
 });
 
-const ruleValue = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.union([z.string(), z.number()]))]);
-const ruleCondition = z.strictObject({ field: z.string(), operator: z.string(), value: ruleValue.default(null) });
+export const ruleValue = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  z.array(z.union([z.string(), z.number()])),
+]);
+export const ruleCondition = z.strictObject({
+  field: z.string(),
+  operator: z.string(),
+  value: ruleValue.default(null),
+});
 /** A trigger or an automation, in the vendor's words. */
 export const rule = z.strictObject({
   title: z.string(),
@@ -417,17 +212,25 @@ export const delivery = z.strictObject({
   actorId: id.optional(),
 });
 
+const adminSettings = z.strictObject({
+  /** Legacy satisfaction ratings. */
+  customerSatisfaction: z.boolean().exactOptional(),
+  /** Whether webhooks may subscribe to ticket events; the vendor's documents disagree. */
+  ticketEvents: z.boolean().exactOptional(),
+  /** At most 10 webhooks. */
+  trial: z.boolean().exactOptional(),
+  /** How many custom objects the plan has room for. */
+  customObjects: z.number().int().min(0).exactOptional(),
+  /** The scopes that the OAuth client may ask for at most; left out: all. */
+  clientScopes: z.array(z.string()).exactOptional(),
+});
+
 export const settingsChange = z.strictObject({
   /** "Modify closed ticket" in the Admin Center. */
   modifyClosedTickets: z.boolean().exactOptional(),
-  /** Whether API tokens still work. */
-  legacyTokens: z.boolean().exactOptional(),
   perMinute: z.number().int().positive().exactOptional(),
   ticketUpdatesPerMinute: z.number().int().positive().exactOptional(),
-  /** How long a job is queued, and then at work. */
-  jobQueuedMs: z.number().min(0).exactOptional(),
-  jobWorkingMs: z.number().min(0).exactOptional(),
-  /** How long each of the next jobs is queued, in place of `jobQueuedMs`: jobs that run late. */
+  /** How long each of the next jobs is queued, in place of what the stand-in was started with: jobs that run late. */
   nextJobsQueuedMs: z.array(z.number().min(0)).exactOptional(),
   exportsPerMinute: z.number().int().positive().exactOptional(),
   /** How long a change stays out of incremental exports. */
@@ -438,15 +241,138 @@ export const settingsChange = z.strictObject({
   nameSideloads: z.boolean().exactOptional(),
   /** Role of the user behind the API client. */
   apiRole: z.enum(['agent', 'admin']).exactOptional(),
-  admin: z
-    .strictObject({
-      customerSatisfaction: z.boolean().exactOptional(),
-      ticketEvents: z.boolean().exactOptional(),
-      trial: z.boolean().exactOptional(),
-      clientScopes: z.array(z.string()).exactOptional(),
-    })
-    .exactOptional(),
+  admin: adminSettings.exactOptional(),
 });
+
+interface Dated {
+  /** Instants are epoch milliseconds. */
+  createdAt: number;
+  updatedAt: number;
+}
+interface Options {
+  options: { id: number; name: string; value: string }[];
+}
+
+export type User = Stored<typeof userDefinition> & Dated;
+export type Group = Stored<typeof groupDefinition>;
+export type Organization = Stored<typeof organizationDefinition>;
+/** A custom ticket field. System fields exist only in the list of all fields. */
+export type TicketField = Omit<Stored<typeof fieldDefinition>, 'options'> & Options;
+export type FieldValue = z.output<typeof fieldValue>;
+
+export interface AuditEvent {
+  id: number;
+  type: 'Create' | 'Change' | 'Comment';
+  [key: string]: unknown;
+}
+
+export interface Audit {
+  id: number;
+  ticketId: number;
+  createdAt: number;
+  authorId: number;
+  metadata: Record<string, unknown>;
+  channel: string;
+  events: AuditEvent[];
+}
+
+export interface Ticket extends Omit<Stored<typeof ticketDefinition>, 'customFields' | 'priority' | 'type'>, Dated {
+  priority: string | null;
+  type: string | null;
+  customStatusId: number;
+  submitterId: number;
+  /** The tickets that follow up on it. */
+  followUpIds: number[];
+  fields: Map<number, FieldValue>;
+  /** Last change of any kind, the system's own included. */
+  generatedAt: number;
+  gone: 'no' | 'deleted' | 'spam';
+  audits: Audit[];
+  metrics: { id: number; reopens: number; replies: number; solvedAt: number | null; statusUpdatedAt: number };
+}
+
+/** `conditional_ticket_events` alone among its subscriptions makes it trigger-connected. */
+export interface Webhook extends Omit<Stored<typeof webhookTarget, string>, 'style' | 'template' | 'statuses'> {
+  turn: number;
+  requestFormat: string;
+  invocations: Invocation[];
+}
+
+/** One delivery, all its attempts together. */
+export interface Invocation {
+  id: string;
+  status: 'success' | 'failed' | 'timeout' | 'client error' | 'server error';
+  at: number;
+}
+
+export interface Token {
+  userId: number;
+  /** Empty: issued for a malformed scope, Forbidden everywhere. */
+  scopes: string[];
+  expiresAt: number;
+}
+
+export interface Job {
+  id: string;
+  status: 'queued' | 'working' | 'completed';
+  total: number;
+  progress: number;
+  results: object[] | null;
+}
+
+/** A record of a custom object. */
+export interface ObjectRecord extends Dated {
+  id: string;
+  object: string;
+  externalId: string;
+  name: string;
+  fields: Record<string, unknown>;
+}
+
+/** A domain event without its prefix (`status_changed`) and what is peculiar to it. */
+export interface Happening {
+  type: string;
+  event: Record<string, unknown>;
+}
+
+/** A custom field of users or of the records of a custom object: known by its key. */
+export type KeyedField = Omit<Stored<typeof keyedField>, 'options'> & Options;
+export type CustomObject = Omit<z.output<typeof customObject>, 'fields'> & { fields: KeyedField[] };
+/** A trigger or an automation. */
+export type Rule = Stored<typeof rule>;
+
+type AdminSettings = Omit<Required<z.output<typeof adminSettings>>, 'clientScopes'> & { clientScopes?: string[] };
+
+/** What admins set up in the Admin Center. */
+export class Admin {
+  readonly settings: AdminSettings = {
+    customerSatisfaction: false,
+    ticketEvents: true,
+    trial: false,
+    customObjects: 30,
+  };
+  readonly userFields = new Map<number, KeyedField>();
+  readonly customObjects = new Map<string, CustomObject>();
+  /** Texts by the names of their placeholders: `{{dc.excellent}}` in an option's name is shown as what `excellent` says here. */
+  readonly dynamicContent = new Map<string, string>();
+  triggers: Rule[] = [];
+  /** Every account has this one; it can be changed, not removed. */
+  automations: Rule[] = [
+    {
+      id: 25,
+      title: 'Close ticket 4 days after status is set to solved',
+      active: true,
+      conditions: {
+        all: [
+          { field: 'status', operator: 'is', value: 'solved' },
+          { field: 'SOLVED', operator: 'greater_than', value: '96' },
+        ],
+        any: [],
+      },
+      actions: [{ field: 'status', value: 'closed' }],
+    },
+  ];
+}
 
 export interface Credentials {
   clientId: string;
@@ -466,25 +392,12 @@ export interface ZendeskStandinOptions extends VendorOptions {
   jobs?: { queuedMs?: number; workingMs?: number };
 }
 
-/** What the control surface can set; see definitions.ts. */
-export interface Settings {
-  modifyClosedTickets: boolean;
-  legacyTokens: boolean;
-  perMinute: number;
-  ticketUpdatesPerMinute: number;
-  jobQueuedMs: number;
-  jobWorkingMs: number;
-  nextJobsQueuedMs: number[];
-  exportsPerMinute: number;
-  exportLagMs: number;
-  metricSets: 'beside' | 'inside';
-  nameSideloads: boolean;
-}
+type Changeable = Required<Omit<z.output<typeof settingsChange>, 'apiRole' | 'admin'>>;
+export type Settings = Changeable & { jobQueuedMs: number; jobWorkingMs: number };
 
 export function openSettings({ rateLimit, jobs }: ZendeskStandinOptions): Settings {
   return {
     modifyClosedTickets: false,
-    legacyTokens: true,
     perMinute: rateLimit?.perMinute ?? 700,
     ticketUpdatesPerMinute: rateLimit?.ticketUpdatesPerMinute ?? 100,
     jobQueuedMs: jobs?.queuedMs ?? 50,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, bodyOf, type Context, paged, recordInvalid, recordNotFound } from './context.ts';
+import { adminOnly, bodyOf, type Context, paged, recordInvalid, there } from './context.ts';
 import { type Admin, fieldTypes, type KeyedField, keyedFieldTypes, type TicketField } from './definitions.ts';
 import { viewField, viewSystemFields } from './views.ts';
 
@@ -132,9 +132,7 @@ export const fieldRoutes: Route<Context>[] = [
   route('POST', '/api/v2/user_fields', createUserField),
   route('POST', '/api/v2/user_fields/{key}/options', (context, { key }) => {
     const all = [...context.store.admin.userFields.values()];
-    const field = all.find((one) => one.key === key || String(one.id) === key);
-    if (field === undefined) throw recordNotFound();
-    return createOption(context, field.options);
+    return createOption(context, there(all.find((one) => one.key === key || String(one.id) === key)).options);
   }),
 ];
 
@@ -207,11 +205,7 @@ function showTicketField(status: number, field: TicketField, { base }: Context):
   return { status, body: { ticket_field: viewField(field, base) } };
 }
 
-function ticketFieldOf({ store }: Context, id: string | undefined): TicketField {
-  const field = store.fields.get(Number(id));
-  if (field === undefined) throw recordNotFound();
-  return field;
-}
+const ticketFieldOf = ({ store }: Context, id: string | undefined): TicketField => there(store.fields.get(Number(id)));
 
 export function viewKeyedField(
   { id, key, title, type, active, regexp, options }: KeyedField,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { badRequest, type Context, idsOf, paged, recordNotFound } from './context.ts';
+import { badRequest, type Context, idsOf, paged, there } from './context.ts';
 import type { KeyedField, User } from './definitions.ts';
 import { viewJob } from './jobs.ts';
 import { objectOf } from './ticket-body.ts';
@@ -12,22 +12,15 @@ const userBody = z.object({ user: z.looseObject({ user_fields: z.record(z.string
 export const otherRoutes: Route<Context>[] = [
   route('GET', '/api/v2/users/me', ({ user, base }) => ok({ user: viewUser(user, base) })),
   route('GET', '/api/v2/users/show_many', (context) => many(context, 'users', context.store.users, viewUser)),
-  route('GET', '/api/v2/users/{id:\\d+}', (context, { id }) =>
-    ok({ user: viewUser(userOf(context, id), context.base) }),
-  ),
+  route('GET', '/api/v2/users/{id:\\d+}', (context, { id }) => one(context, 'user', context.store.users, id, viewUser)),
   route('PUT', '/api/v2/users/{id:\\d+}', (context, { id }) => updateUser(context, id)),
   route('GET', '/api/v2/users/{id:\\d+}/identities', (context, { id }) =>
     ok(paged(context, 'identities', identities(userOf(context, id)))),
   ),
-  route('GET', '/api/v2/groups', (context) =>
-    ok(
-      paged(
-        context,
-        'groups',
-        [...context.store.groups.values()].map((group) => viewGroup(group, context.base)),
-      ),
-    ),
-  ),
+  route('GET', '/api/v2/groups', (context) => {
+    const groups = [...context.store.groups.values()].map((group) => viewGroup(group, context.base));
+    return ok(paged(context, 'groups', groups));
+  }),
   route('GET', '/api/v2/groups/{id:\\d+}', (context, { id }) =>
     one(context, 'group', context.store.groups, id, viewGroup),
   ),
@@ -38,7 +31,12 @@ export const otherRoutes: Route<Context>[] = [
     one(context, 'organization', context.store.organizations, id, viewOrganization),
   ),
   route('GET', '/api/v2/job_statuses/show_many', showJobs),
-  route('GET', '/api/v2/job_statuses/{id}', showJob),
+  route('GET', '/api/v2/job_statuses/{id}', ({ jobs, base }, { id = '' }) =>
+    ok({ job_status: viewJob(there(jobs.get(id)), base) }),
+  ),
+  route('PUT', '/api/v2/users/update_many', updateManyUsers),
+  route('GET', '/api/v2/account/settings', settings),
+  route('GET', '/api/v2/oauth/tokens/current', currentToken),
 ];
 
 function many<Item>(
@@ -61,16 +59,10 @@ function one<Item>(
   id: string | undefined,
   view: (item: Item, base: string) => object,
 ): StandinResponse {
-  const item = map.get(Number(id));
-  if (item === undefined) throw recordNotFound();
-  return ok({ [key]: view(item, context.base) });
+  return ok({ [key]: view(there(map.get(Number(id))), context.base) });
 }
 
-function userOf({ store }: Context, id: string | undefined): User {
-  const user = store.users.get(Number(id));
-  if (user === undefined) throw recordNotFound();
-  return user;
-}
+const userOf = ({ store }: Context, id: string | undefined): User => there(store.users.get(Number(id)));
 
 /** User fields only, by key; 5 a minute per user and one a second for the account. */
 function updateUser(context: Context, id: string | undefined): StandinResponse {
@@ -102,12 +94,6 @@ function identities(user: User): object[] {
     }));
 }
 
-function showJob(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
-  const job = context.jobs.get(id ?? '');
-  if (job === undefined) throw recordNotFound();
-  return ok({ job_status: viewJob(job, context.base) });
-}
-
 function showJobs(context: Context): StandinResponse {
   const ids = (context.req.query.get('ids') ?? '').split(',').filter((id) => id !== '');
   if (ids.length === 0) throw badRequest('ids is required');
@@ -119,17 +105,11 @@ function showJobs(context: Context): StandinResponse {
   return ok({ job_statuses: jobs, next_page: null, previous_page: null, count: jobs.length });
 }
 
-/** What the account is like: its settings, the caller's token. For agents. */
-export const accountRoutes: Route<Context>[] = [
-  route('GET', '/api/v2/account/settings', settings),
-  route('GET', '/api/v2/oauth/tokens/current', currentToken),
-];
-
 function settings({ store }: Context): StandinResponse {
   return ok({
     settings: {
       active_features: { customer_satisfaction: store.admin.settings.customerSatisfaction, ticket_forms: true },
-      api: { accepted_api_agreement: true, api_token_access: String(store.settings.legacyTokens) },
+      api: { accepted_api_agreement: true, api_token_access: 'true' },
       tickets: { comments_public_by_default: true, tagging: true },
     },
   });
@@ -138,8 +118,7 @@ function settings({ store }: Context): StandinResponse {
 /** Tells about the bearer token itself; a legacy API token has no such record. */
 function currentToken({ req, store, now }: Context): StandinResponse {
   const token = store.tokens.get((req.headers.authorization ?? '').replace(/^bearer /i, ''));
-  if (token === undefined) throw recordNotFound();
-  const { userId, scopes, expiresAt } = token;
+  const { userId, scopes, expiresAt } = there(token);
   return ok({ token: { id: 1, user_id: userId, scopes, expires_at: iso(expiresAt), used_at: iso(now) } });
 }
 
@@ -149,8 +128,6 @@ const body = z.object({
     .min(1)
     .max(100),
 });
-
-export const userRoutes: Route<Context>[] = [route('PUT', '/api/v2/users/update_many', updateManyUsers)];
 
 /** User fields only; what is wrong with a user shows in the job's result for them. */
 function updateManyUsers(context: Context): StandinResponse {

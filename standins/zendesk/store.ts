@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ControlError } from '../kit/control.ts';
+import { ControlError, held } from '../kit/control.ts';
 import type * as define from './definitions.ts';
 import {
   Admin,
@@ -158,15 +158,11 @@ export class Store {
   }
 
   ticket(id: number): Ticket {
-    const ticket = this.tickets.get(id);
-    if (ticket === undefined) throw new ControlError(`there is no ticket ${id}`);
-    return ticket;
+    return held(this.tickets, id, 'ticket');
   }
 
   user(id: number): User {
-    const user = this.users.get(id);
-    if (user === undefined) throw new ControlError(`there is no user ${id}`);
-    return user;
+    return held(this.users, id, 'user');
   }
 }
 

@@ -1,5 +1,5 @@
 import { ok, Problem, type StandinResponse } from '../kit/message.ts';
-import { type Route, route } from '../kit/router.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import { badRequest, type Context, forbidden, idsOf, paged } from './context.ts';
 import type { Ticket } from './definitions.ts';
 import { visibleTicket } from './ticket-body.ts';
@@ -7,19 +7,27 @@ import { viewAudit, viewGroup, viewMetricSet, viewOrganization, viewTicket, view
 
 const one = '/api/v2/tickets/{id:\\d+}';
 
-/** What can be read of tickets. */
+/** What can be read of tickets, and what an account names once for all its tickets: brands, forms and custom statuses. */
 export const ticketRoutes: Route<Context>[] = [
   route('GET', '/api/v2/tickets/show_many', showMany),
-  route('GET', one, (context, { id }) => show(context, visibleTicket(context.store, Number(id)))),
-  route('GET', `${one}/audits`, (context, { id }) =>
-    ok(paged(context, 'audits', visibleTicket(context.store, Number(id)).audits.map(viewAudit))),
+  route('GET', one, (context, params) => show(context, here(context, params))),
+  route('GET', `${one}/audits`, (context, params) =>
+    ok(paged(context, 'audits', here(context, params).audits.map(viewAudit))),
   ),
-  route('GET', `${one}/comments`, (context, { id }) => comments(context, visibleTicket(context.store, Number(id)))),
-  route('GET', `${one}/metrics`, (context, { id }) =>
-    ok({ ticket_metric: viewMetricSet(visibleTicket(context.store, Number(id)), context.base) }),
+  route('GET', `${one}/comments`, (context, params) => comments(context, here(context, params))),
+  route('GET', `${one}/metrics`, (context, params) =>
+    ok({ ticket_metric: viewMetricSet(here(context, params), context.base) }),
   ),
-  route('GET', `${one}/tags`, (context, { id }) => ok({ tags: visibleTicket(context.store, Number(id)).tags })),
+  route('GET', `${one}/tags`, (context, params) => ok({ tags: here(context, params).tags })),
+  route('GET', '/api/v2/incremental/tickets/cursor', incremental),
+  route('GET', '/api/v2/brands', (context) => ok({ brands: brands(context), count: context.store.brands.size })),
+  route('GET', '/api/v2/ticket_forms', (context) =>
+    ok({ ticket_forms: forms(context), count: context.store.forms.size }),
+  ),
+  route('GET', '/api/v2/custom_statuses', (context) => ok({ custom_statuses: customStatuses(context) })),
 ];
+
+const here = ({ store }: Context, { id }: Params): Ticket => visibleTicket(store, Number(id));
 
 function show(context: Context, ticket: Ticket): StandinResponse {
   const sideloaded = sideloads(context, [ticket]);
@@ -48,9 +56,6 @@ function comments(context: Context, ticket: Ticket): StandinResponse {
   );
   return ok(paged(context, 'comments', list));
 }
-
-/** Exports of what changed since a time, page by page. */
-export const incrementalRoutes: Route<Context>[] = [route('GET', '/api/v2/incremental/tickets/cursor', incremental)];
 
 /** Sorted by last change; the last minute is never served. Admins only, 10 a minute. (Both can be set.) */
 function incremental(context: Context): StandinResponse {
@@ -146,15 +151,6 @@ export function sideloads(context: Context, tickets: readonly Ticket[]): Record<
 function included(context: Context): string[] {
   return (context.req.query.get('include') ?? '').split(',').map((name) => name.trim());
 }
-
-/** Brands, forms and custom statuses: what an account names once for all its tickets. */
-export const nameRoutes: Route<Context>[] = [
-  route('GET', '/api/v2/brands', (context) => ok({ brands: brands(context), count: context.store.brands.size })),
-  route('GET', '/api/v2/ticket_forms', (context) =>
-    ok({ ticket_forms: forms(context), count: context.store.forms.size }),
-  ),
-  route('GET', '/api/v2/custom_statuses', (context) => ok({ custom_statuses: customStatuses(context) })),
-];
 
 /** Brands, forms and custom statuses beside tickets: those that the tickets name. */
 export function nameSideloads(context: Context, names: readonly string[], tickets: readonly Ticket[]) {

@@ -22,7 +22,7 @@ interface TicketReport {
 }
 
 /** What agents and customers do with tickets, each told to the webhooks. */
-export class ZendeskTickets extends ZendeskAccount {
+export abstract class ZendeskTickets extends ZendeskAccount {
   readonly accountId: number;
   readonly #wallClock: () => Date;
 
@@ -143,10 +143,6 @@ export class ZendeskTickets extends ZendeskAccount {
 
   deleteTicket(id: number, actorId?: number): Promise<DeliveryResult[]> {
     return this.#remove(id, 'deleted', 'soft_deleted', actorId);
-  }
-
-  deletePermanently(id: number, actorId?: number): Promise<DeliveryResult[]> {
-    return this.#remove(id, 'deleted', 'permanently_deleted', actorId);
   }
 
   /** Takes a soft-deleted ticket back as it was. */

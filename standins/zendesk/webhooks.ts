@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Attempt, DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Happening, Invocation, Ticket, Webhook } from './definitions.ts';
+import type { Happening, Invocation, Rule, Ticket, Webhook } from './definitions.ts';
 import { iso } from './views.ts';
 
 /** base64(HMAC-SHA256(secret text, timestamp + body)), no separator; the secret is never base64-decoded. */
@@ -8,25 +8,7 @@ export function signZendesk(secret: string, timestamp: string, body: string | Ui
   return createHmac('sha256', secret).update(timestamp, 'utf8').update(body).digest('base64');
 }
 
-interface Condition {
-  field: string;
-  operator: string;
-  value: string | number | boolean | null | (string | number)[];
-}
-
-export interface Action {
-  field: string;
-  value: string | number | boolean | null | (string | number)[];
-}
-
-/** A trigger or an automation. */
-export interface Rule {
-  id: number;
-  title: string;
-  active: boolean;
-  conditions: { all: Condition[]; any: Condition[] };
-  actions: Action[];
-}
+type Condition = Rule['conditions']['all'][number];
 
 /** The webhooks a rule calls, each with the body it sends. */
 export function callsOf(rule: Pick<Rule, 'actions'>): { webhookId: string; body: string }[] {
