@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Period, periodCalled } from '../reports/period.ts';
 import { namedPeriods } from '../reports/period-names.ts';
 import { daysIn } from '../support/shown-time.ts';
-import type { DashboardOptions } from './options.ts';
+import type { DashboardOptions } from './pages.ts';
 
 /** A number in an address; undefined for any other text. */
 export const NumberQuery = z

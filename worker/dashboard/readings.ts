@@ -4,9 +4,23 @@ import { gradesByField } from '../reports/grades-by-field.ts';
 import { mostAsked } from '../reports/others.ts';
 import { type Period, stepFor, stepsOf } from '../reports/period.ts';
 import { type Read, RecentReadings } from '../reports/recent-readings.ts';
-import type { DashboardOptions } from './options.ts';
-import type { There } from './service.ts';
-import { noField } from './views/grades.ts';
+import type { DashboardOptions } from './pages.ts';
+
+/** The first source, whose client calls the Feedback service; or the known reason why the service can't be called now. */
+export type There =
+  | { first: { feedback: FeedbackClient }; problem?: undefined }
+  | { first?: undefined; problem: string };
+
+export async function serviceThere({ engine }: Pick<DashboardOptions, 'engine'>): Promise<There> {
+  const { pipelines, service } = engine();
+  const [first] = pipelines.values();
+  if (first === undefined) return { problem: 'no source is configured' };
+  const down = await service.down({ now: true });
+  return down ? { problem: down.why } : { first: first.context };
+}
+
+/** Stands for no field: the figures are not grouped. */
+export const noField = '-';
 
 export type Rows = Read<readonly GradesRow[]>;
 export type Readings = ReturnType<typeof createReadings>;

@@ -1,4 +1,6 @@
+import { refOf } from '../../journey/refs.ts';
 import { type JourneyState, journeyStates } from '../../journey/states.ts';
+import { journeyAt } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 
 const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
@@ -43,6 +45,11 @@ export const stateChoices = journeyStates.map((state) => [state, stateName(state
 /** A journey's state. The colour adds no information to the text. */
 export function stateBadge(state: JourneyState, noun?: string): Html {
   return html`<span class="state ${tones[state]}">${stateName(state, noun)}</span>`;
+}
+
+/** A journey by its name for people. */
+export function journeyLink(source: string, id: string): Html {
+  return html`<a href="${journeyAt(source, id)}">${refOf(source, id)}</a>`;
 }
 
 /** The word for the records of all these sources; undefined if the words differ. */

@@ -46,3 +46,9 @@ function together(content: Content): Content {
 function classOf(kind: Column['kind']): Content {
   return kind && html` class="${kind}"`;
 }
+
+/** Names with what they say, without those that say nothing. */
+export function facts(all: readonly (readonly [name: string, value: Content])[]): Html {
+  const told = all.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '');
+  return html`<dl class="facts">${told.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
+}
