@@ -41,6 +41,16 @@ export const campaignEndpoints: Endpoint[] = [
     };
     return ok(fieldStatistics(visibleCampaign(call, wholeNumber(id, 'campaign')), filter));
   }),
+  endpoint('surveys.list', 'GET', '/surveys/', (call) =>
+    ok(paged(call.account.surveys, call.url, ({ id, name, isActive }) => ({ id, name, is_active: isActive }))),
+  ),
+  endpoint('surveys.get', 'GET', '/surveys/:id', (call) => {
+    const id = wholeNumber(call.params.id, 'id');
+    const survey = call.account.surveys.find((one) => one.id === id);
+    if (survey === undefined) throw notFound();
+    const { name, isActive, questions } = survey;
+    return ok({ id, name, is_active: isActive, questions });
+  }),
 ];
 
 /** Days of the account's zone, both included. */
@@ -132,16 +142,3 @@ function counted(
   }
   return tallies.values();
 }
-
-export const surveyEndpoints: Endpoint[] = [
-  endpoint('surveys.list', 'GET', '/surveys/', (call) =>
-    ok(paged(call.account.surveys, call.url, ({ id, name, isActive }) => ({ id, name, is_active: isActive }))),
-  ),
-  endpoint('surveys.get', 'GET', '/surveys/:id', (call) => {
-    const id = wholeNumber(call.params.id, 'id');
-    const survey = call.account.surveys.find((one) => one.id === id);
-    if (survey === undefined) throw notFound();
-    const { name, isActive, questions } = survey;
-    return ok({ id, name, is_active: isActive, questions });
-  }),
-];

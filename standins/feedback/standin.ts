@@ -1,4 +1,4 @@
-import { command, createControlSurface, nothing } from '../kit/control.ts';
+import { type Command, command, createControlSurface, nothing } from '../kit/control.ts';
 import { type Guide, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
@@ -27,39 +27,6 @@ collect: { every: 5s }              # so that a grade comes back at once`,
   ],
 };
 
-interface Seeded {
-  seed(): void;
-}
-
-/** The control surface over HTTP, a mirror of the stand-in's methods. GET `/_control/` lists it. */
-export function createFeedbackControl(
-  standin: FeedbackService & Seeded,
-): (req: StandinRequest) => Promise<StandinResponse> {
-  return createControlSurface([
-    command('POST', 'accounts', define.accountDefinition, (input) => standin.addAccount(input)),
-    command('POST', 'keys', define.keyDefinition, (input) => standin.addKey(input)),
-    command('PATCH', 'keys', define.keyChange, (input) => standin.changeKey(input)),
-    command('DELETE', 'keys', define.keyName, (input) => standin.deleteKey(input)),
-    command('POST', 'campaigns', define.campaignDefinition, (input) => standin.addCampaign(input)),
-    command('PATCH', 'campaigns', define.campaignChange, (input) => standin.changeCampaign(input)),
-    command('POST', 'surveys', define.surveyDefinition, (input) => standin.addSurvey(input)),
-    command('POST', 'answers', define.customerAnswer, (input) => standin.answer(input)),
-    command('POST', 'blacklist', define.blacklistEntry, (input) => standin.blacklist(input)),
-    command('POST', 'graylist', define.graylistEntry, (input) => standin.graylist(input)),
-    command('POST', 'access-log', define.accessEntry, (input) => standin.addAccess(input)),
-    command('GET', 'requests', define.requestFilter, (input) => standin.requests(input)),
-    command('POST', 'long-ids', define.longIds, (input) => standin.giveLongIds(input)),
-    command('POST', 'past', define.pastRequest, (input) => standin.addPast(input)),
-    command('POST', 'fill', define.fillOrder, (input) => standin.fill(input)),
-    command('GET', 'clock', nothing, () => ({ now: standin.now() })),
-    command('POST', 'clock', define.clockChange, (input) => ({ now: standin.moveClock(input) })),
-    command('GET', 'calls', nothing, () => standin.calls()),
-    command('DELETE', 'calls', nothing, () => standin.clearCalls()),
-    command('POST', 'seed', nothing, () => standin.seed()),
-    command('POST', 'reset', nothing, () => standin.reset()),
-  ]);
-}
-
 export interface FeedbackStandinOptions extends ServiceOptions {
   /** Public base address ending in /api, for `next` and `previous`; left out: made of the Host header. */
   baseUrl?: string;
@@ -70,7 +37,7 @@ export interface FeedbackStandinOptions extends ServiceOptions {
 }
 
 /**
- * The stand-in of the Feedback Collection Service: its API under `/api`, its control surface under `/_control` (control.ts)
+ * The stand-in of the Feedback Collection Service: its API under `/api`, its control surface under `/_control`
  * and, for a test in the same process, in its methods (service.ts). All of them take what definitions.ts describes and throw
  * a ControlError for what isn't there, a ZodError for what is malformed.
  */
@@ -82,7 +49,7 @@ export class FeedbackStandin extends FeedbackService {
   constructor(options: FeedbackStandinOptions = {}) {
     super(options);
     this.#given = options;
-    this.#control = createFeedbackControl(this);
+    this.#control = createControlSurface(this.#commands());
     this.#api = this.#openApi();
     if (options.seed === true) this.seed();
   }
@@ -102,6 +69,32 @@ export class FeedbackStandin extends FeedbackService {
     super.reset();
     this.#api = this.#openApi();
     if (this.#given.seed === true) this.seed();
+  }
+
+  #commands(): Command[] {
+    return [
+      command('POST', 'accounts', define.accountDefinition, (input) => this.addAccount(input)),
+      command('POST', 'keys', define.keyDefinition, (input) => this.addKey(input)),
+      command('PATCH', 'keys', define.keyChange, (input) => this.changeKey(input)),
+      command('DELETE', 'keys', define.keyName, (input) => this.deleteKey(input)),
+      command('POST', 'campaigns', define.campaignDefinition, (input) => this.addCampaign(input)),
+      command('PATCH', 'campaigns', define.campaignChange, (input) => this.changeCampaign(input)),
+      command('POST', 'surveys', define.surveyDefinition, (input) => this.addSurvey(input)),
+      command('POST', 'answers', define.customerAnswer, (input) => this.answer(input)),
+      command('POST', 'blacklist', define.blacklistEntry, (input) => this.blacklist(input)),
+      command('POST', 'graylist', define.graylistEntry, (input) => this.graylist(input)),
+      command('POST', 'access-log', define.accessEntry, (input) => this.addAccess(input)),
+      command('GET', 'requests', define.requestFilter, (input) => this.requests(input)),
+      command('POST', 'long-ids', define.longIds, (input) => this.giveLongIds(input)),
+      command('POST', 'past', define.pastRequest, (input) => this.addPast(input)),
+      command('POST', 'fill', define.fillOrder, (input) => this.fill(input)),
+      command('GET', 'clock', nothing, () => ({ now: this.now() })),
+      command('POST', 'clock', define.clockChange, (input) => ({ now: this.moveClock(input) })),
+      command('GET', 'calls', nothing, () => this.calls()),
+      command('DELETE', 'calls', nothing, () => this.clearCalls()),
+      command('POST', 'seed', nothing, () => this.seed()),
+      command('POST', 'reset', nothing, () => this.reset()),
+    ];
   }
 
   #openApi(): (req: StandinRequest) => StandinResponse {

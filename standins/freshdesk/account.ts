@@ -1,4 +1,4 @@
-import { ControlError, type Given } from '../kit/control.ts';
+import { ControlError, type Given, held } from '../kit/control.ts';
 import { Problem } from '../kit/message.ts';
 import { type VendorOptions, VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
@@ -110,7 +110,7 @@ export abstract class FreshdeskAccount extends VendorStandin {
 
   changeContact(given: Given<typeof define.contactChange>): Person {
     const { id, ...changes } = define.contactChange.parse(given);
-    return Object.assign(here(this.contacts, id, 'contact'), changes);
+    return Object.assign(held(this.contacts, id, 'contact'), changes);
   }
 
   addAgent(given: Given<typeof define.agentDefinition>): Agent {
@@ -121,7 +121,7 @@ export abstract class FreshdeskAccount extends VendorStandin {
 
   changeAgent(given: Given<typeof define.agentChange>): Agent {
     const { id, ...changes } = define.agentChange.parse(given);
-    return Object.assign(here(this.agents, id, 'agent'), changes);
+    return Object.assign(held(this.agents, id, 'agent'), changes);
   }
 
   addGroup(given: Given<typeof define.groupDefinition>): { id: number; name: string } {
@@ -152,7 +152,7 @@ export abstract class FreshdeskAccount extends VendorStandin {
   }
 
   ticket(id: number): Ticket {
-    return here(this.tickets, id, 'ticket');
+    return held(this.tickets, id, 'ticket');
   }
 
   /** People edit a ticket, throw it away, mark it as spam, restore it; or it is archived. */
@@ -207,7 +207,7 @@ export abstract class FreshdeskAccount extends VendorStandin {
 
   changeRule(given: Given<typeof define.ruleChange>): Rule {
     const { id, url, secret, ...changes } = define.ruleChange.parse(given);
-    const rule = here(this.rules.all, id, 'rule');
+    const rule = held(this.rules.all, id, 'rule');
     for (const action of rule.actions) {
       if (url !== undefined) Object.assign(action, { url });
       if (secret === undefined) continue;
@@ -276,12 +276,4 @@ export abstract class FreshdeskAccount extends VendorStandin {
     this.addAgent({ name: 'closeloop', email: 'closeloop@acme.example', key: this.apiKey });
     this.addAgent({ name: 'Ada Admin', email: 'ada@acme.example', key: this.adminKey, isAdmin: true });
   }
-}
-
-function here<Value>(all: ReadonlyMap<number, Value>, id: number, what: string): Value {
-  return all.get(id) ?? raise(`there is no ${what} ${id}`);
-}
-
-function raise(message: string): never {
-  throw new ControlError(message);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { faultSchema } from './faults.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from './message.ts';
-import { createRouter, type Params } from './router.ts';
+import { createRouter, methodsAt, type Params } from './router.ts';
 
 type Shape = z.core.JSONSchema._JSONSchema;
 
@@ -84,13 +84,11 @@ export const nothing = z.unknown();
  */
 export function createControlSurface(commands: readonly Command[]): (req: StandinRequest) => Promise<StandinResponse> {
   const find = createRouter(commands);
-  const methods = new Set(commands.map(({ method }) => method));
   return async (req) => {
     if (req.method === 'GET' && req.path === '/_control/') return { status: 200, body: commandList(commands) };
     const found = find(req.method, req.path);
     if (found === undefined) {
-      const isThere = [...methods].some((method) => find(method, req.path) !== undefined);
-      return isThere
+      return methodsAt(find, commands, req.path).length > 0
         ? { status: 405, body: { detail: `Method "${req.method}" not allowed.` } }
         : { status: 404, body: { detail: 'There is no such command.' } };
     }

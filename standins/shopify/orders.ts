@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ControlError, type Given } from '../kit/control.ts';
+import { ControlError, type Given, held } from '../kit/control.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ShopifyAccount } from './account.ts';
 import * as define from './definitions.ts';
@@ -27,9 +27,7 @@ export abstract class ShopifyOrders extends ShopifyAccount {
   }
 
   customer(id: string): Customer {
-    const found = this.store.customers.get(id);
-    if (found === undefined) throw new ControlError(`there is no customer ${id}`);
-    return structuredClone(found);
+    return structuredClone(held(this.store.customers, id, 'customer'));
   }
 
   addLocation(given: Given<typeof define.locationDefinition>): { id: string; name: string } {

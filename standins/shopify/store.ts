@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ControlError } from '../kit/control.ts';
+import { ControlError, held } from '../kit/control.ts';
 import type * as define from './definitions.ts';
 import type { Customer, Definition, Line, Order, Parcel, Subscription } from './definitions.ts';
 
@@ -39,9 +39,7 @@ export class Store {
   }
 
   order(id: string): Order {
-    const order = this.orders.get(id);
-    if (order === undefined) throw new ControlError(`there is no order ${id}`);
-    return order;
+    return held(this.orders, id, 'order');
   }
 
   addCustomer({ id = this.nextId(), ...rest }: Given<typeof define.customerDefinition>): Customer {
@@ -54,9 +52,7 @@ export class Store {
     const { id = this.nextId(), customerId, lines, createdAt = now, ...rest } = given;
     if (this.orders.has(id)) throw new ControlError(`there is an order ${id} already`);
     this.knownCustomer(customerId);
-    if (rest.locationId !== undefined && !this.locations.has(rest.locationId)) {
-      throw new ControlError(`there is no location ${rest.locationId}`);
-    }
+    if (rest.locationId !== undefined) held(this.locations, rest.locationId, 'location');
     this.#lastNumber += 1;
     const order: Order = {
       ...rest,
@@ -103,7 +99,7 @@ export class Store {
 
   /** @throws ControlError unless there is such a customer, or none is named */
   knownCustomer(id: string | undefined): void {
-    if (id !== undefined && !this.customers.has(id)) throw new ControlError(`there is no customer ${id}`);
+    if (id !== undefined) held(this.customers, id, 'customer');
   }
 
   transact(order: Order, kind: Order['transactions'][number]['kind'], at: number): void {

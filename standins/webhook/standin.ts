@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { type Command, ControlError, command, nothing } from '../kit/control.ts';
+import { type Command, command, held, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
@@ -210,9 +210,7 @@ export class JobboardStandin extends VendorStandin {
 
   /** The same event again, under its id. */
   async redeliver(id: string): Promise<DeliveryResult> {
-    const event = this.#sent.get(id);
-    if (event === undefined) throw new ControlError(`no event ${id} was sent`);
-    return await this.#send(event);
+    return await this.#send(held(this.#sent, id, 'event'));
   }
 
   /** Ids of everything sent, first to last. */
@@ -243,9 +241,7 @@ export class JobboardStandin extends VendorStandin {
   }
 
   #job(id: string): Job {
-    const job = this.#jobs.get(id);
-    if (job === undefined) throw new ControlError(`there is no job ${id}`);
-    return job;
+    return held(this.#jobs, id, 'job');
   }
 
   #view({ id, title, status, doneAt, customer }: Job): object {
