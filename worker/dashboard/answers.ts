@@ -12,7 +12,7 @@ import { answersAt, fieldPrefix, followUpAt, journeyAt, pathTo, readPlace, write
 import { seesContacts } from './guard.ts';
 import { type Content, type Html, html, linked } from './html.ts';
 import { type DashboardOptions, show } from './pages.ts';
-import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
+import { NumberQuery, PeriodQuery, periodOf } from './readings.ts';
 import { type ShownAnswer, shownAnswers } from './shown-answer.ts';
 import { ago, sentence } from './times.ts';
 import { daysInWords } from './views/figures.ts';

@@ -22,7 +22,7 @@ import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
 import { type Content, type Html, html } from './html.ts';
 import { journeyOf } from './journey.ts';
 import { type DashboardOptions, show } from './pages.ts';
-import { periodOf } from './period-query.ts';
+import { periodOf } from './readings.ts';
 import { type AnsweredSource, type ShownAnswer, shownAnswers } from './shown-answer.ts';
 import { ago, moment } from './times.ts';
 import { count, countChange, percent } from './views/figures.ts';

@@ -13,8 +13,17 @@ import { byChannel, type ChannelHours, type HourOfDay, storedCounts } from '../r
 import { answersAt, pathTo } from './addresses.ts';
 import { type Content, type Html, html } from './html.ts';
 import { type DashboardOptions, show } from './pages.ts';
-import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
-import { type ByField, noField, type Readings, type Rows, serviceThere, type There } from './readings.ts';
+import {
+  type ByField,
+  NumberQuery,
+  noField,
+  PeriodQuery,
+  periodOf,
+  type Readings,
+  type Rows,
+  serviceThere,
+  type There,
+} from './readings.ts';
 import { time } from './times.ts';
 import { type Bar, barChart, figureBar, highestOf } from './views/charts.ts';
 import { change, count, daysInWords, figureOf, nameOf, percent } from './views/figures.ts';

@@ -19,8 +19,7 @@ import { type DashboardOptions, show } from './pages.ts';
 import { shownContact, shownRecord } from './shown-answer.ts';
 import { sentence, time } from './times.ts';
 import { actingForm, backTo, hidden, reasonField, told } from './views/forms.ts';
-import { journeyLink, stateBadge } from './views/state.ts';
-import { facts, table } from './views/table.ts';
+import { facts, journeyLink, stateBadge, table } from './views/table.ts';
 
 const Named = z.object({ source: z.string(), id: z.string() });
 

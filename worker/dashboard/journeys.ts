@@ -22,8 +22,7 @@ import { type DashboardOptions, show } from './pages.ts';
 import { shownContact } from './shown-answer.ts';
 import { ago, sentence, time } from './times.ts';
 import { choiceField, dayFields, hidden, nextPage, searchForm, told } from './views/forms.ts';
-import { journeyLink, stateBadge, stateChoices } from './views/state.ts';
-import { type Column, table as dataTable } from './views/table.ts';
+import { type Column, table as dataTable, journeyLink, stateBadge, stateChoices } from './views/table.ts';
 
 /** How many journeys a page shows, and how many closeloop reads at most to fill the page. */
 const size = 50;

@@ -24,8 +24,7 @@ import { serviceThere } from './readings.ts';
 import { shownContact } from './shown-answer.ts';
 import { sentence, time } from './times.ts';
 import { actingForm, hidden, searchForm } from './views/forms.ts';
-import { journeyLink, stateBadge } from './views/state.ts';
-import { facts, table } from './views/table.ts';
+import { facts, journeyLink, stateBadge, table } from './views/table.ts';
 
 const Search = z.object({ q: z.string().trim().min(1).max(1_000) });
 const Mask = z.object({ contact: z.string().catch(''), sure: z.literal('yes').optional().catch(undefined) });

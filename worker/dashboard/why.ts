@@ -10,8 +10,7 @@ import { type DashboardOptions, show } from './pages.ts';
 import { shownContact } from './shown-answer.ts';
 import { sentence, time } from './times.ts';
 import { searchForm } from './views/forms.ts';
-import { stateBadge } from './views/state.ts';
-import { table as dataTable, facts } from './views/table.ts';
+import { table as dataTable, facts, stateBadge } from './views/table.ts';
 
 const text = z.string().trim().max(1_000).catch('');
 const Search = z.object({ q: text });

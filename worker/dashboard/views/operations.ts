@@ -13,8 +13,7 @@ import { ago, moment, sentence, time } from '../times.ts';
 import { type Bar, barChart, shareBar } from './charts.ts';
 import { count, percent } from './figures.ts';
 import { actingForm, reasonField } from './forms.ts';
-import { nounOf, stateBadge, stateName } from './state.ts';
-import { type Column, table as dataTable } from './table.ts';
+import { type Column, table as dataTable, nounOf, stateBadge, stateName } from './table.ts';
 
 interface ShownSource {
   state: SourceState;
