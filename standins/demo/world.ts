@@ -1,7 +1,6 @@
 import { startFeedbackStandin } from '../feedback/standin.ts';
 import { startZendeskStandin } from '../zendesk/standin.ts';
-import { type PastCase, pastCases } from './history.ts';
-import { agents, campaigns, caseOf, customerOf, stores } from './people.ts';
+import { agents, campaigns, caseOf, customerOf, type PastCase, pastCases, stores } from './people.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 export const timeZone = 'Europe/Tallinn';

@@ -1,13 +1,30 @@
-import type { StandinRequest, StandinResponse } from '../kit/message.ts';
-import { Problem } from '../kit/problem.ts';
-import { accountOf } from './api-key.ts';
+import { Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
+import { createRouter, methodsAt } from '../kit/router.ts';
 import { campaignEndpoints } from './campaign-endpoints.ts';
 import { contactEndpoints } from './contact-endpoints.ts';
+import type { Account, ApiKey } from './definitions.ts';
+import { notFound, problem } from './endpoint.ts';
 import type { OperationsForm } from './operations-form.ts';
-import { notFound, problem } from './problem.ts';
 import { requestEndpoints } from './request-endpoints.ts';
 import type { Store } from './store.ts';
-import { surveyEndpoints } from './survey-endpoints.ts';
+
+const refused = (detail: string): Problem => problem(401, detail, { 'www-authenticate': 'Token' });
+
+/**
+ * Whose request this is, by its Authorization header.
+ * @throws Problem 401 with one of the four details of specification 5.
+ */
+export function accountOf(header: string | undefined, keys: ReadonlyMap<string, ApiKey>, now: number): Account {
+  if (header === undefined || !header.startsWith('Token')) {
+    throw refused('Authentication credentials were not provided.');
+  }
+  // Exactly one space: anything else is part of a key that doesn't exist. A deleted key is simply no longer there.
+  const key = header.startsWith('Token ') ? keys.get(header.slice('Token '.length)) : undefined;
+  if (key === undefined) throw refused('Invalid token.');
+  if (!key.active) throw refused('Inactive API key.');
+  if (key.expiresAt !== null && key.expiresAt <= now) throw refused('Expired API token.');
+  return key.account;
+}
 
 /** Where the API lives on the stand-in; "the base address ends with the path prefix /api". */
 export const prefix = '/api';
@@ -29,35 +46,26 @@ interface ApiSettings {
  */
 export function createApi(settings: ApiSettings): (req: StandinRequest) => StandinResponse {
   const { store } = settings;
-  const routes = [
-    ...requestEndpoints(settings.form),
-    ...campaignEndpoints,
-    ...contactEndpoints,
-    ...surveyEndpoints,
-  ].map((endpoint) => ({ endpoint, pattern: patternOf(endpoint.path) }));
+  const routes = [...requestEndpoints(settings.form), ...campaignEndpoints, ...contactEndpoints].map((endpoint) => ({
+    ...endpoint,
+    template: templateOf(endpoint.path),
+  }));
+  const find = createRouter(routes);
 
   const answer = (req: StandinRequest): StandinResponse => {
     const path = req.path.slice(prefix.length);
-    const here = routes.flatMap(({ endpoint, pattern }) => {
-      const groups = pattern.exec(path)?.groups;
-      return groups === undefined ? [] : [{ endpoint, groups }];
-    });
-    if (here.length === 0) {
-      settings.count(path === '/appeals' ? 'redirect' : 'unknown');
+    const found = find(req.method, path);
+    const methods = methodsAt(find, routes, path);
+    settings.count(found?.route.name ?? (path === '/appeals' ? 'redirect' : 'unknown'));
+    if (methods.length === 0) {
       if (path !== '/appeals') throw notFound();
       throw problem(301, 'The address ends with a slash.', { location: publicUrl(req, '/appeals/').href });
     }
-    const found = here.find(({ endpoint }) => endpoint.method === req.method);
-    settings.count(found?.endpoint.name ?? 'unknown');
     const now = settings.now();
     const account = accountOf(req.headers.authorization, store.keys, now);
-    if (found === undefined) {
-      const allow = here.map(({ endpoint }) => endpoint.method).join(', ');
-      throw problem(405, `Method "${req.method}" not allowed.`, { allow });
-    }
-    const params = decoded(found.groups);
-    const body = jsonBody(req);
-    return found.endpoint.run({ account, store, params, query: req.query, body, now, url: publicUrl(req, path) });
+    if (found === undefined) throw problem(405, `Method "${req.method}" not allowed.`, { allow: methods.join(', ') });
+    const url = publicUrl(req, path);
+    return found.route.run({ account, store, params: found.params, query: req.query, body: jsonBody(req), now, url });
   };
 
   const publicUrl = (req: StandinRequest, path: string): URL => {
@@ -78,24 +86,12 @@ export function createApi(settings: ApiSettings): (req: StandinRequest) => Stand
 }
 
 /** Paths match exactly, slash or no slash at the end included. */
-function patternOf(path: string): RegExp {
-  const source = path
-    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-    .replace(
-      /:(\w+)/g,
-      (_, name: string) => `(?<${name}>${name === 'id' || name === 'campaign' ? '\\d{1,40}' : '[^/]+'})`,
+function templateOf(path: string): string {
+  return path
+    .replaceAll('.', '\\.')
+    .replace(/:(\w+)/g, (_, name: string) =>
+      name === 'id' || name === 'campaign' ? `{${name}:\\d{1,40}}` : `{${name}}`,
     );
-  // The empty group makes `groups` an object for paths without parameters too.
-  return new RegExp(`^${source}(?<end>)$`);
-}
-
-function decoded(groups: Record<string, string>): Record<string, string> {
-  try {
-    // A plus sign stays a plus sign: in a path it doesn't stand for a space.
-    return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
-  } catch {
-    throw notFound();
-  }
 }
 
 /** @throws Problem 415 for a body that isn't JSON or isn't declared as JSON (general rule 3). */

@@ -1,6 +1,16 @@
 import type { z } from 'zod';
-import type { accountDefinition, campaignDefinition, fillOrder, surveyDefinition } from './definitions.ts';
-import type { Account, Campaign, CustomField, FieldValue, Metric, Survey } from './model.ts';
+import type {
+  Account,
+  accountDefinition,
+  Campaign,
+  CustomField,
+  campaignDefinition,
+  FieldValue,
+  fillOrder,
+  Metric,
+  Survey,
+  surveyDefinition,
+} from './definitions.ts';
 import { emptyTally } from './statistics.ts';
 import type { NewRequest, Store } from './store.ts';
 import { Zone } from './zone.ts';

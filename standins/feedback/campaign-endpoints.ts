@@ -1,9 +1,16 @@
 import { ok } from '../kit/message.ts';
-import { dayParameter, type Endpoint, endpoint, visibleCampaign, wholeNumber } from './endpoint.ts';
-import type { ValueTally } from './model.ts';
-import { type Campaign, campaignTypes, type FieldValue, metrics } from './model.ts';
-import { paged } from './paging.ts';
-import { invalid, notAChoice } from './problem.ts';
+import { type Campaign, campaignTypes, type FieldValue, metrics, type ValueTally } from './definitions.ts';
+import {
+  dayParameter,
+  type Endpoint,
+  endpoint,
+  invalid,
+  notAChoice,
+  notFound,
+  paged,
+  visibleCampaign,
+  wholeNumber,
+} from './endpoint.ts';
 import { addTally, average, campaignStats, emptyTally, emptyValueTally } from './statistics.ts';
 import { sendTimes } from './store.ts';
 
@@ -33,6 +40,16 @@ export const campaignEndpoints: Endpoint[] = [
       changedSince: dayParameter(call.query, 'changed_since'),
     };
     return ok(fieldStatistics(visibleCampaign(call, wholeNumber(id, 'campaign')), filter));
+  }),
+  endpoint('surveys.list', 'GET', '/surveys/', (call) =>
+    ok(paged(call.account.surveys, call.url, ({ id, name, isActive }) => ({ id, name, is_active: isActive }))),
+  ),
+  endpoint('surveys.get', 'GET', '/surveys/:id', (call) => {
+    const id = wholeNumber(call.params.id, 'id');
+    const survey = call.account.surveys.find((one) => one.id === id);
+    if (survey === undefined) throw notFound();
+    const { name, isActive, questions } = survey;
+    return ok({ id, name, is_active: isActive, questions });
   }),
 ];
 

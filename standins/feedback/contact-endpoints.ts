@@ -1,9 +1,7 @@
 import { ok } from '../kit/message.ts';
 import { normalised } from './contact.ts';
-import { type Call, type Endpoint, endpoint } from './endpoint.ts';
-import type { Account, FeedbackRequest } from './model.ts';
-import { paged } from './paging.ts';
-import { notFound } from './problem.ts';
+import type { Account, FeedbackRequest } from './definitions.ts';
+import { type Call, type Endpoint, endpoint, notFound, paged } from './endpoint.ts';
 import { average, csatIndex, npsIndex, type Received } from './statistics.ts';
 
 export const contactEndpoints: Endpoint[] = [

@@ -1,6 +1,6 @@
-import type { CustomField, FieldValue } from './model.ts';
+import type { CustomField, FieldValue } from './definitions.ts';
+import { notAChoice, problem } from './endpoint.ts';
 import { type FieldsForm, pick, put } from './operations-form.ts';
-import { notAChoice, problem } from './problem.ts';
 import { parseDay, parseTimeOfDay, type Zone } from './zone.ts';
 
 type Read = { ok: true; value: FieldValue } | { ok: false; message: string };

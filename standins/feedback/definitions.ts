@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { campaignTypes, fieldTypes, metrics } from './model.ts';
+import type { Stored } from '../kit/control.ts';
+import type { Zone } from './zone.ts';
+
+export const campaignTypes = ['sms', 'email', 'mixed', 'widget', 'external'] as const;
+export const metrics = ['avg', 'csat', 'nps', 'survey'] as const;
+export const fieldTypes = [
+  'Text',
+  'Integer',
+  'Date',
+  'Time',
+  'Date and time',
+  'Yes/No',
+  'Choice',
+  'URL address',
+] as const;
 
 /** What the control surface takes. Own words in camelCase: none of this is the service's API. */
 
@@ -39,6 +53,7 @@ const customFieldDefinition = z.strictObject({
   required: z.boolean().default(false),
   choices: z.array(z.string()).default([]),
   showInReport: z.boolean().default(true),
+  /** Masked together with the contact. */
   personal: z.boolean().default(false),
 });
 
@@ -154,4 +169,110 @@ function isTimeZone(id: string): boolean {
   } catch {
     return false;
   }
+}
+
+export type CampaignType = (typeof campaignTypes)[number];
+export type Metric = (typeof metrics)[number];
+export type FieldType = (typeof fieldTypes)[number];
+
+/** A custom field's value as stored and shown: dates and times in their one spelling. */
+export type FieldValue = string | number | boolean;
+
+export type CustomField = Stored<typeof customFieldDefinition>;
+
+/** Counts over some requests of one campaign; `grades` by position in the campaign's grade list. */
+export interface Tally {
+  total: number;
+  graded: number;
+  commented: number;
+  grades: number[];
+}
+
+/** Counts over the requests with one value of one custom field. */
+export interface ValueTally {
+  value: FieldValue;
+  requests: number;
+  graded: number;
+  sum: number;
+}
+
+/** `gradeList` is in order, lowest first; without times of its own it has the account's. */
+export interface Campaign extends Omit<Stored<typeof campaignDefinition>, 'account' | 'customFields'> {
+  account: Account;
+  gradeList: number[];
+  scale: string;
+  fields: CustomField[];
+  /** In order of creation. */
+  requests: FeedbackRequest[];
+  /** Over all requests, and per day (in the account's zone) on which they are scheduled. */
+  total: Tally;
+  days: Map<number, Tally>;
+  /** Per report field (by position), per value. Fields not shown in reports have none. */
+  values: (Map<FieldValue, ValueTally> | undefined)[];
+}
+
+/** Everything a customer did. Absent until they do something: most requests are never answered. */
+export interface Answer {
+  grade: number | null;
+  gradeAt: number | null;
+  /** When the grade last became another one: what `changed_since` looks at. */
+  gradeChangedAt: number | null;
+  comment: string | null;
+  commentAt: number | null;
+  surveyAt: number | null;
+}
+
+export type Status = 'Scheduled' | 'Sent' | 'Cancelled' | 'Not sent';
+
+/** One feedback request. Instants are epoch milliseconds. Kept small: a bench holds a million. */
+export interface FeedbackRequest {
+  id: number;
+  /** What the API calls it instead, if the next ids were given: of any length. */
+  longId: bigint | null;
+  campaign: Campaign;
+  phone: string | null;
+  email: string | null;
+  identifier: string | null;
+  ip: string | null;
+  scheduledAt: number;
+  /** `scheduledAt`, moved into the send window. */
+  dueAt: number;
+  /** The day of `scheduledAt` in the account's zone. */
+  day: number;
+  /** Set when it can never go out any more. */
+  ended: 'Cancelled' | 'Not sent' | null;
+  masked: boolean;
+  answer: Answer | null;
+  /** By position of the campaign's fields; null where there is none. */
+  values: (FieldValue | null)[] | null;
+}
+
+export interface Survey {
+  id: number;
+  name: string;
+  isActive: boolean;
+  questions: object[];
+}
+
+export interface Account {
+  name: string;
+  zone: Zone;
+  sendFrom: string;
+  sendUntil: string;
+  campaigns: Campaign[];
+  requests: FeedbackRequest[];
+  /** By index key; a single request isn't wrapped, because nearly every contact has one. */
+  contacts: Map<string, FeedbackRequest | FeedbackRequest[]>;
+  /** Digests of the index keys of masked requests. */
+  maskedContacts: Set<string>;
+  blacklist: Map<string, { entry: string; at: number }>;
+  graylist: Map<string, { entry: string; campaigns: Map<Campaign, number> }>;
+  accessLog: Map<string, { user: string; action: string; at: number }[]>;
+  surveys: Survey[];
+}
+
+export interface ApiKey {
+  account: Account;
+  active: boolean;
+  expiresAt: number | null;
 }

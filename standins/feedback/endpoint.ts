@@ -1,8 +1,24 @@
-import type { StandinResponse } from '../kit/message.ts';
-import type { Account, Campaign } from './model.ts';
-import { forbidden, invalid, noCampaign, notFound } from './problem.ts';
+import { Problem, type StandinResponse } from '../kit/message.ts';
+import type { Account, Campaign } from './definitions.ts';
 import type { Store } from './store.ts';
 import { parseDay } from './zone.ts';
+
+/** An error response of the service (specification 7): `detail` with a string, or parameter names with arrays of messages. */
+export const problem = (
+  status: number,
+  body: string | Record<string, string[]>,
+  headers: Record<string, string> = {},
+): Problem => new Problem({ status, headers, body: typeof body === 'string' ? { detail: body } : body });
+
+export const notFound = (): Problem => problem(404, 'Not found.');
+export const noCampaign = (): Problem => problem(404, 'No Campaign matches the given query.');
+export const forbidden = (): Problem => problem(403, 'You do not have permission to perform this action.');
+
+/** One wrong parameter. */
+export const invalid = (name: string, message: string): Problem => problem(400, { [name]: [message] });
+
+export const notAChoice = (value: string): string =>
+  `Select a valid choice. ${value} is not one of the available choices.`;
 
 /** A request that has passed the general rules: path, key, method, body format. */
 export interface Call {
@@ -73,4 +89,38 @@ export function activeCampaign(call: Call, id: number): Campaign {
   if (campaign.state === 'draft') throw noCampaign();
   if (campaign.state === 'inactive') throw forbidden();
   return campaign;
+}
+
+/** At most this many records per request (specification 8). */
+export const pageSize = 1000;
+
+export interface Page<Item> {
+  count: number;
+  next: string | null;
+  previous: string | null;
+  results: Item[];
+}
+
+/**
+ * One page of `items`, in their order. Touches that page's items only.
+ * A page after the last is 404, as for any object that isn't there; the specification shows no answer for it.
+ * @param url The address of this very request; `next` and `previous` keep everything of it but the page.
+ */
+export function paged<From, Item>(items: readonly From[], url: URL, show: (item: From) => Item): Page<Item> {
+  const asked = url.searchParams.get('page') ?? '1';
+  if (!/^[1-9]\d{0,8}$/.test(asked)) throw invalid('page', 'A valid integer of at least 1 is required.');
+  const page = Number(asked);
+  const pages = Math.max(1, Math.ceil(items.length / pageSize));
+  if (page > pages) throw problem(404, 'Invalid page.');
+  const address = (other: number): string => {
+    const result = new URL(url);
+    result.searchParams.set('page', String(other));
+    return result.href;
+  };
+  return {
+    count: items.length,
+    next: page < pages ? address(page + 1) : null,
+    previous: page > 1 ? address(page - 1) : null,
+    results: items.slice((page - 1) * pageSize, page * pageSize).map(show),
+  };
 }

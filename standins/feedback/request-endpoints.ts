@@ -1,11 +1,21 @@
 import { ok } from '../kit/message.ts';
 import { internationalNumber } from './contact.ts';
 import { isBlank, readFieldValues, sentFields } from './custom-fields.ts';
-import { activeCampaign, type Call, type Endpoint, endpoint, longNumber, wholeNumber } from './endpoint.ts';
-import type { Campaign, CampaignType, FeedbackRequest } from './model.ts';
+import type { Campaign, CampaignType, FeedbackRequest } from './definitions.ts';
+import {
+  activeCampaign,
+  type Call,
+  type Endpoint,
+  endpoint,
+  forbidden,
+  invalid,
+  longNumber,
+  notFound,
+  paged,
+  problem,
+  wholeNumber,
+} from './endpoint.ts';
 import { type CreateBody, type Operation, type OperationsForm, pick, put, unknownFields } from './operations-form.ts';
-import { paged } from './paging.ts';
-import { forbidden, invalid, notFound, problem } from './problem.ts';
 import { showRequest } from './request-view.ts';
 import { statusOf } from './store.ts';
 

@@ -1,7 +1,14 @@
 import { shownFields } from './custom-fields.ts';
-import type { FeedbackRequest } from './model.ts';
+import type { FeedbackRequest } from './definitions.ts';
 import { put, type RecordForm } from './operations-form.ts';
 import { statusOf } from './store.ts';
+
+declare global {
+  interface JSON {
+    /** Writes an integer of any length; TypeScript's library does not have it yet. */
+    rawJSON(text: string): object;
+  }
+}
 
 /** The record as the API shows it, in the configured form. The envelope is the caller's business. */
 export function showRequest(request: FeedbackRequest, form: RecordForm, now: number): object {

@@ -1,9 +1,9 @@
-import { ControlError, type Given } from '../kit/control.ts';
+import { ControlError, type Given, held } from '../kit/control.ts';
 import { FaultQueue } from '../kit/faults.ts';
 import { buildAccount, buildCampaign, buildSurvey, fill } from './build.ts';
 import { normalised } from './contact.ts';
+import type { Account, ApiKey, Campaign, FeedbackRequest } from './definitions.ts';
 import * as define from './definitions.ts';
-import type { Account, ApiKey, Campaign, FeedbackRequest } from './model.ts';
 import { type RequestReport, reportRequest } from './request-view.ts';
 import { Store, statusOf } from './store.ts';
 
@@ -198,9 +198,7 @@ export class FeedbackService {
   }
 
   #account(name: string): Account {
-    const account = this.store.accounts.get(name);
-    if (account === undefined) throw new ControlError(`there is no account "${name}"`);
-    return account;
+    return held(this.store.accounts, name, 'account');
   }
 
   #key(key: string): ApiKey {
@@ -210,9 +208,7 @@ export class FeedbackService {
   }
 
   #campaign(id: number): Campaign {
-    const campaign = this.store.campaigns.get(id);
-    if (campaign === undefined) throw new ControlError(`there is no campaign ${id}`);
-    return campaign;
+    return held(this.store.campaigns, id, 'campaign');
   }
 
   #requestsOf(contact: string): Set<FeedbackRequest> {

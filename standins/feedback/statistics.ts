@@ -1,4 +1,4 @@
-import type { FieldValue, Metric, Tally, ValueTally } from './model.ts';
+import type { FieldValue, Metric, Tally, ValueTally } from './definitions.ts';
 
 export const emptyTally = (gradeList: readonly number[]): Tally => ({
   total: 0,

@@ -1,8 +1,7 @@
 import { digest, indexKeys, lookupKeys, normalised } from './contact.ts';
-import type { Account, Answer, ApiKey, Campaign, FeedbackRequest, FieldValue, Status, Tally } from './model.ts';
-import { firstOpenAt, type SendWindow } from './send-window.ts';
+import type { Account, Answer, ApiKey, Campaign, FeedbackRequest, FieldValue, Status, Tally } from './definitions.ts';
 import { emptyTally, emptyValueTally } from './statistics.ts';
-import { parseTimeOfDay } from './zone.ts';
+import { firstOpenAt, parseTimeOfDay, type SendWindow } from './zone.ts';
 
 /** What stands where personal data was. */
 const maskedValue = '***';

@@ -1,11 +1,63 @@
-import { ControlError, type Given } from '../kit/control.ts';
+import { ControlError, type Given, held } from '../kit/control.ts';
+import { Problem } from '../kit/message.ts';
 import { type VendorOptions, VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
-import { Credits } from './limits.ts';
-import type { Agent, Field, Person, Rating, Settings, Ticket } from './model.ts';
-import { openSettings } from './model.ts';
+import {
+  type Agent,
+  type Field,
+  openSettings,
+  type Person,
+  type Rating,
+  type Settings,
+  type Ticket,
+} from './definitions.ts';
 import { type FieldMove, freshdeskRetries, handmadeRule, type Performer, type Rule, Rules } from './rules.ts';
+
+const windowMs = 60_000;
+
+/** Credits of one minute. All keys, all apps and webhooks share them; failed calls count. */
+class Credits {
+  readonly #used = { total: 0, list: 0, update: 0 };
+  #window = -1;
+
+  /** @param headers of the answer. @throws Problem 429 */
+  take(
+    { limits, bare429 }: Settings,
+    now: number,
+    { cost, lane }: { cost: number; lane?: 'list' | 'update' | undefined },
+    headers: Record<string, string>,
+  ): void {
+    this.#turn(now);
+    const isOver =
+      this.#used.total + cost > limits.total || (lane !== undefined && this.#used[lane] + 1 > limits[lane]);
+    if (!isOver && lane !== undefined) this.#used[lane] += 1;
+    this.#used.total = Math.min(limits.total, this.#used.total + cost);
+    if (isOver && bare429) throw new Problem({ status: 429, body: '' });
+    headers['x-ratelimit-total'] = `${limits.total}.0`;
+    headers['x-ratelimit-remaining'] = String(limits.total - this.#used.total);
+    headers['x-ratelimit-used-currentrequest'] = String(cost);
+    if (!isOver) return;
+    const seconds = String(Math.ceil((windowMs - (now % windowMs)) / 1_000));
+    const message = 'You have exceeded the limit of requests per minute';
+    throw new Problem({ status: 429, headers: { 'retry-after': seconds }, body: { message } });
+  }
+
+  /** For a delivery. */
+  takeOne({ limits }: Settings, now: number): boolean {
+    this.#turn(now);
+    if (this.#used.total >= limits.total) return false;
+    this.#used.total += 1;
+    return true;
+  }
+
+  #turn(now: number): void {
+    const window = Math.floor(now / windowMs);
+    if (window === this.#window) return;
+    this.#window = window;
+    Object.assign(this.#used, { total: 0, list: 0, update: 0 });
+  }
+}
 
 export interface FreshdeskStandinOptions extends VendorOptions {
   /** Of an agent who sees every ticket. Default `freshdesk-key`. */
@@ -19,7 +71,7 @@ const closed = [4, 5];
 const defaults = ['subject', 'status', 'priority', 'type'];
 
 /** One account: what administrators set up in it, and what agents and customers do with tickets, told to the rules. */
-export class FreshdeskAccount extends VendorStandin {
+export abstract class FreshdeskAccount extends VendorStandin {
   readonly apiKey: string;
   readonly adminKey: string;
   readonly tickets = new Map<number, Ticket>();
@@ -33,7 +85,11 @@ export class FreshdeskAccount extends VendorStandin {
   protected credits = new Credits();
   #lastId = 48_000_000_000;
 
-  constructor({ apiKey = 'freshdesk-key', adminKey = 'freshdesk-admin-key', ...options }: FreshdeskStandinOptions) {
+  constructor({
+    apiKey = 'freshdesk-key',
+    adminKey = 'freshdesk-admin-key',
+    ...options
+  }: FreshdeskStandinOptions = {}) {
     super(freshdeskRetries, options);
     this.apiKey = apiKey;
     this.adminKey = adminKey;
@@ -54,7 +110,7 @@ export class FreshdeskAccount extends VendorStandin {
 
   changeContact(given: Given<typeof define.contactChange>): Person {
     const { id, ...changes } = define.contactChange.parse(given);
-    return Object.assign(here(this.contacts, id, 'contact'), changes);
+    return Object.assign(held(this.contacts, id, 'contact'), changes);
   }
 
   addAgent(given: Given<typeof define.agentDefinition>): Agent {
@@ -65,7 +121,7 @@ export class FreshdeskAccount extends VendorStandin {
 
   changeAgent(given: Given<typeof define.agentChange>): Agent {
     const { id, ...changes } = define.agentChange.parse(given);
-    return Object.assign(here(this.agents, id, 'agent'), changes);
+    return Object.assign(held(this.agents, id, 'agent'), changes);
   }
 
   addGroup(given: Given<typeof define.groupDefinition>): { id: number; name: string } {
@@ -96,7 +152,7 @@ export class FreshdeskAccount extends VendorStandin {
   }
 
   ticket(id: number): Ticket {
-    return here(this.tickets, id, 'ticket');
+    return held(this.tickets, id, 'ticket');
   }
 
   /** People edit a ticket, throw it away, mark it as spam, restore it; or it is archived. */
@@ -105,11 +161,6 @@ export class FreshdeskAccount extends VendorStandin {
     const ticket = this.ticket(id);
     Object.assign(ticket.values, values);
     return Object.assign(ticket, changes, { updatedAt: this.now() });
-  }
-
-  /** For good, as with a contact that is deleted hard. */
-  removeTicket(id: number): void {
-    if (!this.tickets.delete(id)) throw new ControlError(`there is no ticket ${id}`);
   }
 
   async setStatus(given: Given<typeof define.statusChange>): Promise<DeliveryResult[]> {
@@ -156,7 +207,7 @@ export class FreshdeskAccount extends VendorStandin {
 
   changeRule(given: Given<typeof define.ruleChange>): Rule {
     const { id, url, secret, ...changes } = define.ruleChange.parse(given);
-    const rule = here(this.rules.all, id, 'rule');
+    const rule = held(this.rules.all, id, 'rule');
     for (const action of rule.actions) {
       if (url !== undefined) Object.assign(action, { url });
       if (secret === undefined) continue;
@@ -225,12 +276,4 @@ export class FreshdeskAccount extends VendorStandin {
     this.addAgent({ name: 'closeloop', email: 'closeloop@acme.example', key: this.apiKey });
     this.addAgent({ name: 'Ada Admin', email: 'ada@acme.example', key: this.adminKey, isAdmin: true });
   }
-}
-
-function here<Value>(all: ReadonlyMap<number, Value>, id: number, what: string): Value {
-  return all.get(id) ?? raise(`there is no ${what} ${id}`);
-}
-
-function raise(message: string): never {
-  throw new ControlError(message);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Stored } from '../kit/control.ts';
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -11,6 +12,7 @@ export const agentDefinition = z.strictObject({
   ...person,
   key: z.string().default(''),
   isAdmin: z.boolean().default(false),
+  /** 1 sees all tickets, 2 those of its groups, 3 its own. */
   scope: z.literal([1, 2, 3]).default(1),
   groupIds: z.array(id).default([]),
 });
@@ -31,6 +33,7 @@ export const ticketDefinition = z.strictObject({
   requesterId: id,
   responderId: id.nullable().default(null),
   groupId: id.nullable().default(null),
+  /** 1 parent, 2 child, 3 tracker, 4 related. */
   associationType: z.number().int().min(1).max(4).nullable().default(null),
   values: z.record(z.string(), z.unknown()).default({}),
   /** How long ago it was made. */
@@ -75,8 +78,59 @@ export const ruleChange = z.strictObject({
 });
 const flag = z.boolean().exactOptional();
 export const settingsChange = z.strictObject({
+  /** Credits a minute: in all, and for the two kinds of calls that no header reports. */
   limits: z.strictObject({ total: id, list: id, update: id }).exactOptional(),
-  ...{ bare429: flag, suspended: flag, surveys: flag, keepsStats: flag, suffixes: flag, hidesHeaders: flag },
-  modifiedOn: z.enum(['iso', 'empty', 'local']).exactOptional(),
+  /** A 429 without Retry-After and without a body. */
+  bare429: flag,
+  suspended: flag,
+  /** The plan has surveys. */
+  surveys: flag,
+  /** A reopened ticket keeps its first resolution for ever. */
+  keepsStats: flag,
+  /** Fields that are created get a number behind their names. */
+  suffixes: flag,
+  /** A rule's headers are read as asterisks. */
+  hidesHeaders: flag,
   statuses: z.record(z.string().regex(/^\d{1,4}$/), z.string()).exactOptional(),
+});
+
+/** Instants are epoch ms; the API shows whole seconds. A custom field that nobody filled in is absent of `values`. */
+export interface Ticket extends Omit<Stored<typeof ticketDefinition>, 'ageMs'> {
+  is: 'live' | 'deleted' | 'spam' | 'archived';
+  createdAt: number;
+  updatedAt: number;
+  resolvedAt: number | null;
+  closedAt: number | null;
+  statusUpdatedAt: number;
+  conversations: Conversation[];
+  /** How often the customer was mailed because of a public note. */
+  mails: number;
+}
+
+export interface Conversation {
+  id: number;
+  body: string;
+  isPrivate: boolean;
+  userId: number;
+  at: number;
+}
+
+export type Person = Stored<typeof contactDefinition>;
+export type Agent = Stored<typeof agentDefinition> & Pick<Person, 'mobile'>;
+export type Field = Stored<typeof fieldDefinition> & { label: string };
+export type Rating = Stored<typeof ratingDefinition> & { at: number };
+export type Settings = Required<z.output<typeof settingsChange>>;
+
+export const openSettings = (): Settings => ({
+  limits: { total: 400, list: 100, update: 160 },
+  ...{ bare429: false, suspended: false, surveys: true, keepsStats: false },
+  ...{ suffixes: false, hidesHeaders: false },
+  statuses: {
+    2: 'Open',
+    3: 'Pending',
+    4: 'Resolved',
+    5: 'Closed',
+    6: 'Waiting on Customer',
+    7: 'Waiting on Third Party',
+  },
 });

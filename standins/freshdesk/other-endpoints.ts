@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ok } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { type Context, listed } from './context.ts';
-import { denied, invalid, notFound, problem, valid, validBody } from './problem.ts';
+import { type Context, denied, invalid, listed, notFound, problem, valid, validBody } from './context.ts';
 import { type Rule, ruleBody, ruleTypes } from './rules.ts';
 import { viewAgent, viewField, viewRating, viewRequester } from './views.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Settings, Ticket } from './model.ts';
+import type { Settings, Ticket } from './definitions.ts';
 
 /** After 5, 30 and 60 minutes; then a mail to the administrators. */
 export const freshdeskRetries: RetryPolicy = {
@@ -90,15 +90,12 @@ export class Rules {
 
   #message(webhook: z.output<typeof Webhook>, ticket: Ticket, move: FieldMove | undefined): Message {
     const { url, request_type: method, custom_headers: headers, content, content_layout } = webhook;
-    const { modifiedOn, statuses } = this.#ports.settings();
-    const at = new Date(ticket.updatedAt);
+    const { statuses } = this.#ports.settings();
     const told: Record<string, string> = {
       'ticket.id': String(ticket.id),
       'ticket.status': statuses[ticket.status] ?? '',
       triggered_event: move === undefined ? '' : `{${move.field}:{from:${move.from},to:${move.to}}}`,
-      'ticket.modified_on': { iso: `${at.toISOString().slice(0, 19)}Z`, empty: '', local: at.toDateString() }[
-        modifiedOn
-      ],
+      'ticket.modified_on': `${new Date(ticket.updatedAt).toISOString().slice(0, 19)}Z`,
     };
     const filled = Object.entries(content).map(([name, text]): [string, string | number] => {
       const value = text.replace(/\{\{([\w.]+)\}\}/g, (whole, key: string) => told[key] ?? whole);

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import { type Context, listed } from './context.ts';
-import type { Field, Ticket } from './model.ts';
-import { denied, invalid, notAllowed, notFound, valid, validBody } from './problem.ts';
+import { type Context, denied, invalid, listed, notAllowed, notFound, sees, valid, validBody } from './context.ts';
+import type { Field, Ticket } from './definitions.ts';
 import { viewNote, viewRequester, viewStats, viewTicket } from './views.ts';
 
 const base = '/api/v2/tickets';
@@ -82,7 +81,7 @@ function list(context: Context): StandinResponse {
     order_by === 'status' ? status : seconds(order_by === 'updated_at' ? updatedAt : createdAt);
   const sign = order_type === 'asc' ? 1 : -1;
   const tickets = [...account.tickets.values()]
-    .filter((ticket) => ticket.is === (filter ?? 'live') && context.sees(ticket))
+    .filter((ticket) => ticket.is === (filter ?? 'live') && sees(context, ticket))
     .filter(({ updatedAt, createdAt }) =>
       since === undefined ? createdAt > now - thirtyDaysMs : seconds(updatedAt) >= since,
     )
@@ -102,7 +101,7 @@ function viewed({ account }: Context, ticket: Ticket, include: readonly string[]
 function seen(context: Context, { id }: Params): Ticket {
   const ticket = context.account.tickets.get(Number(id));
   if (ticket === undefined) throw notFound();
-  if (!context.sees(ticket)) throw denied();
+  if (!sees(context, ticket)) throw denied();
   return ticket;
 }
 

@@ -1,4 +1,4 @@
-import type { Agent, Conversation, Field, Person, Rating, Settings, Ticket } from './model.ts';
+import type { Agent, Conversation, Field, Person, Rating, Settings, Ticket } from './definitions.ts';
 
 const time = (at: number | null): string | null => (at === null ? null : `${new Date(at).toISOString().slice(0, 19)}Z`);
 

@@ -2,14 +2,22 @@ import { ControlError, type Given } from '../kit/control.ts';
 import { VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
-import type { ObjectType, Owner, Pipeline, Property, WebhookTarget } from './model.ts';
+import {
+  type HubspotStandinOptions,
+  type ObjectType,
+  type Owner,
+  openSettings,
+  type Pipeline,
+  type Property,
+  type Settings,
+  type WebhookTarget,
+} from './definitions.ts';
 import { OAuthGrant } from './oauth.ts';
-import { type HubspotStandinOptions, openSettings, type Settings } from './settings.ts';
 import { Store } from './store.ts';
 import { hubspotRetries, type Occurrence, Outbox } from './webhooks.ts';
 
 /** What is set up in an account and in the app: owners, pipelines, properties, the webhooks' target, settings. */
-export class HubspotAccount extends VendorStandin {
+export abstract class HubspotAccount extends VendorStandin {
   readonly portalId: number;
   readonly appId: number;
   readonly clientSecret: string;
@@ -56,10 +64,6 @@ export class HubspotAccount extends VendorStandin {
   /** Property definitions as they are now, for a test to look at. */
   propertiesOf(type: ObjectType): Property[] {
     return structuredClone([...this.store.properties[type].values()]);
-  }
-
-  groupsOf(type: ObjectType): string[] {
-    return [...this.store.groups[type].keys()];
   }
 
   addLabel(given: Given<typeof define.labelDefinition>): void {
@@ -118,7 +122,7 @@ export class HubspotAccount extends VendorStandin {
     return Promise.all(this.#outbox.announce(this.store.webhook, occurrence));
   }
 
-  protected nextSubscriptionId(): number {
+  nextSubscriptionId(): number {
     this.#subscriptionId += 1;
     return this.#subscriptionId;
   }

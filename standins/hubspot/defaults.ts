@@ -1,6 +1,6 @@
-import type { ObjectType, Pipeline, Property, PropertyType } from './model.ts';
+import type { ObjectType, Pipeline, Property } from './definitions.ts';
 
-type Row = readonly [name: string, label: string, type: PropertyType, fieldType: string, readOnly?: 'read-only'];
+type Row = readonly [name: string, label: string, type: Property['type'], fieldType: string, readOnly?: 'read-only'];
 
 /** The zone of the account: its day of calls ends at midnight here. */
 export const accountZone = 'Europe/Tallinn';

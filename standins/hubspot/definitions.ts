@@ -1,10 +1,32 @@
 import { z } from 'zod';
-import { objectTypes } from './model.ts';
+import type { Stored } from '../kit/control.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
+
+export const objectTypes = ['tickets', 'deals', 'contacts'] as const;
+export type ObjectType = (typeof objectTypes)[number];
+
+export const objectTypeIds: Readonly<Record<ObjectType, string>> = { tickets: '0-5', deals: '0-3', contacts: '0-1' };
+/** As in subscription types: `ticket.propertyChange`. */
+export const singular: Readonly<Record<ObjectType, string>> = { tickets: 'ticket', deals: 'deal', contacts: 'contact' };
+export const stageProperty: Readonly<Partial<Record<ObjectType, string>>> = {
+  tickets: 'hs_pipeline_stage',
+  deals: 'dealstage',
+};
+
+export const pipelineProperty: Readonly<Partial<Record<ObjectType, string>>> = {
+  tickets: 'hs_pipeline',
+  deals: 'pipeline',
+};
+
+/** A path takes the plural name or the type id. */
+export function objectTypeOf(text: string): ObjectType | undefined {
+  return objectTypes.find((type) => type === text || objectTypeIds[type] === text);
+}
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
 const type = z.enum(objectTypes);
-/** Who does it; default a user in the CRM. */
+/** Who does it: `CRM_UI` with `userId:…`, which is the default, `INTEGRATION` with the app's id as text, `AUTOMATION_PLATFORM` … */
 const source = z.strictObject({ changeSource: z.string(), sourceId: z.string() });
 
 export const association = z.strictObject({
@@ -50,6 +72,7 @@ export const ownerDefinition = z.strictObject({
   email: z.string().default('agent@example.com'),
   firstName: z.string().default('Ann'),
   lastName: z.string().default('Agent'),
+  /** Another number than the id, which records refer to. */
   userId: id.optional(),
   type: z.enum(['PERSON', 'QUEUE']).default('PERSON'),
   archived: z.boolean().default(false),
@@ -75,15 +98,18 @@ export const pipelineDefinition = z.strictObject({
     .min(1),
 });
 
+export const propertyType = z.enum(['string', 'number', 'enumeration', 'datetime', 'date', 'bool']);
 export const propertyDefinition = z.strictObject({
   type,
   name: z.string(),
   label: z.string().optional(),
-  kind: z.enum(['string', 'number', 'enumeration', 'datetime', 'date', 'bool']),
+  kind: propertyType,
   fieldType: z.string().optional(),
   options: z.array(z.union([z.string(), z.strictObject({ value: z.string(), hidden: z.boolean() })])).default([]),
   readOnly: z.boolean().default(false),
+  /** Worked out by HubSpot; nobody writes it. */
   calculated: z.boolean().default(false),
+  /** Its value never leaves in a classic event. */
   sensitive: z.boolean().default(false),
 });
 
@@ -95,14 +121,24 @@ export const labelDefinition = z.strictObject({ type: z.enum(['tickets', 'deals'
 /** An answer to one of HubSpot's own surveys; default now. */
 export const feedbackSubmission = z.strictObject({ at: z.iso.datetime().exactOptional() });
 
+export const eventKinds = [
+  'creation',
+  'deletion',
+  'merge',
+  'restore',
+  'propertyChange',
+  'associationChange',
+  'privacyDeletion',
+] as const;
+const unsubscribable = ['hs_lastmodifieddate', 'num_unique_conversion_events'];
+export const isSubscribable = (property: string): boolean => !unsubscribable.includes(property);
 export const subscription = z.strictObject({
-  event: z.enum(['creation', 'deletion', 'merge', 'restore', 'propertyChange', 'associationChange', 'privacyDeletion']),
+  event: z.enum(eventKinds),
   object: type,
-  propertyName: z
-    .string()
-    .refine((name) => !['hs_lastmodifieddate', 'num_unique_conversion_events'].includes(name), 'is not subscribable')
-    .exactOptional(),
+  propertyName: z.string().refine(isSubscribable, 'is not subscribable').exactOptional(),
+  /** Left out: it delivers. */
   active: z.boolean().exactOptional(),
+  /** Left out: the target's. */
   form: z.enum(['classic', 'generic']).exactOptional(),
 });
 
@@ -112,6 +148,7 @@ const lifecycle = (['tickets', 'deals'] as const).flatMap((object) =>
 
 export const webhookTarget = z.strictObject({
   url: z.string(),
+  /** The address that is signed, where a proxy in between changes it; else `url`. */
   publicUrl: z.string().exactOptional(),
   /** One as a rule, the app's client secret, which is the default; with more, deliveries take turns. */
   secrets: z.array(z.string().min(1)).min(1).exactOptional(),
@@ -142,3 +179,103 @@ export const settingsChange = z.strictObject({
   /** Contacts per record in one answer of the associations' batch read; the next page by `after`. Default 500. */
   associationPage: z.number().int().positive().exactOptional(),
 });
+
+export type Source = z.output<typeof source>;
+
+/** Every value is text; a property without a value has no entry. Instants are epoch ms. */
+export interface CrmRecord {
+  id: number;
+  type: ObjectType;
+  properties: Map<string, string>;
+  history: Map<string, (Source & { value: string; at: number })[]>;
+  createdAt: number;
+  updatedAt: number;
+  archived: boolean;
+}
+
+type Given = z.output<typeof propertyDefinition>;
+export interface Property extends Pick<Given, 'name' | 'readOnly' | 'sensitive' | 'calculated'> {
+  label: string;
+  type: Given['kind'];
+  fieldType: string;
+  groupName: string;
+  description: string;
+  options: { label: string; value: string; displayOrder: number; hidden: boolean }[];
+  hubspotDefined: boolean;
+  archived: boolean;
+}
+
+export interface Stage {
+  id: string;
+  label: string;
+  displayOrder: number;
+  /** Values are text, whatever they mean. */
+  metadata: Record<string, string>;
+  archived: boolean;
+}
+
+export interface Pipeline {
+  id: string;
+  label: string;
+  displayOrder: number;
+  archived: boolean;
+  stages: Stage[];
+}
+
+export type Owner = Stored<typeof ownerDefinition, string> & { userId: number };
+
+export interface AssociationType {
+  category: 'HUBSPOT_DEFINED' | 'USER_DEFINED';
+  typeId: number;
+  label: string | null;
+}
+
+export type EngagementKind = 'notes' | 'tasks';
+
+/** A note or a task. */
+export interface Engagement {
+  id: number;
+  kind: EngagementKind;
+  properties: Readonly<Record<string, string>>;
+  records: CrmRecord[];
+}
+
+export type EventKind = (typeof eventKinds)[number];
+export type Subscription = z.output<typeof subscription> & { id: number };
+export type WebhookTarget = Omit<z.output<typeof webhookTarget>, 'secrets' | 'subscriptions'> & {
+  secrets: string[];
+  subscriptions: Subscription[];
+};
+
+export interface HubspotStandinOptions extends VendorOptions {
+  /** For the signatures' timestamps. Left out: the system's. */
+  wallClock?: () => Date;
+  /** Calls in any ten seconds (default 190, Professional) and a day (default 625,000). */
+  rateLimit?: { per10s?: number; daily?: number };
+  /** The app's static token, with all scopes unless the settings say otherwise. Default `hubspot-token`. */
+  accessToken?: string;
+  /** Signs webhooks. Default `hubspot-client-secret`. */
+  clientSecret?: string;
+  /** Of the legacy public app's developer, for its webhook settings. Default `hubspot-developer-key`. */
+  developerApiKey?: string;
+  /** For `oauth`. Default `hubspot-client-id` and `hubspot-refresh-token`. */
+  clientId?: string;
+  refreshToken?: string;
+  /** Further tokens and their scopes; null: all. */
+  tokens?: Readonly<Record<string, readonly string[] | null>>;
+  portalId?: number;
+  appId?: number;
+}
+
+export type Settings = Required<z.output<typeof settingsChange>>;
+
+export function openSettings({ rateLimit }: HubspotStandinOptions): Settings {
+  return {
+    per10s: rateLimit?.per10s ?? 190,
+    daily: rateLimit?.daily ?? 625_000,
+    scopes: null,
+    requiredOnWrite: null,
+    searchLagMs: 0,
+    associationPage: 500,
+  };
+}

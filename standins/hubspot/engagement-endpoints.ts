@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { ok, type StandinResponse } from '../kit/message.ts';
+import type { StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { Engagement, EngagementKind, ObjectType } from './model.ts';
-import { invalid, notFound } from './problem.ts';
-import { bodyOf, scopeFor, typeOf } from './request-body.ts';
-import { shuffled } from './views.ts';
+import { batchAnswer, bodyOf, type Context, checkSize, invalid, notFound, scopeFor, typeOf } from './context.ts';
+import type { Engagement, EngagementKind, ObjectType } from './definitions.ts';
+import { readAssociations } from './other-endpoints.ts';
 
 const version = '{version:\\d{4}-\\d{2}}';
 /** Note to ticket, note to deal; task to ticket, task to deal. */
@@ -56,7 +54,6 @@ const asked = z.object({
   propertiesWithHistory: z.array(z.string()),
 });
 const doomed = z.object({ inputs: z.array(z.object({ id: z.string() })) });
-const associated = z.object({ inputs: z.array(z.object({ id: z.string(), after: z.string().optional() })) });
 
 export const engagementRoutes: Route<Context>[] = (['notes', 'tasks'] as const).flatMap((kind) => {
   const batch = `/crm/objects/${version}/${kind}/batch`;
@@ -65,7 +62,7 @@ export const engagementRoutes: Route<Context>[] = (['notes', 'tasks'] as const).
     route('POST', `${batch}/create`, (context: Context) => create(context, kind)),
     route('POST', `${batch}/read`, (context: Context) => read(context, kind)),
     route('POST', `${batch}/archive`, (context: Context) => archive(context, kind)),
-    route('POST', associations, (context: Context, params) => readAssociations(context, params, kind)),
+    route('POST', associations, (context: Context, params) => notesOf(context, params, kind)),
   ];
 });
 
@@ -73,8 +70,8 @@ export const engagementRoutes: Route<Context>[] = (['notes', 'tasks'] as const).
 function create(context: Context, kind: EngagementKind): StandinResponse {
   context.need('crm.objects.contacts.write');
   const { inputs } = bodyOf(context, created(kind));
-  if (inputs.length === 0 || inputs.length > 100) throw invalid('The number of inputs must be between 1 and 100');
-  const { store, now, random } = context;
+  checkSize(inputs, 100);
+  const { store } = context;
   const made = inputs.map(({ properties, associations }): Engagement => {
     const { hubspot_owner_id: owner } = properties;
     if (owner !== undefined && !store.owners.has(owner)) throw invalid('hubspot_owner_id is not the id of an owner');
@@ -89,66 +86,44 @@ function create(context: Context, kind: EngagementKind): StandinResponse {
     return { id: store.nextId(), kind, properties: givenIn(properties), records };
   });
   store.engagements.push(...made);
-  const at = new Date(now).toISOString();
-  return {
-    status: 201,
-    body: { status: 'COMPLETE', results: shuffled(made.map(view), random), startedAt: at, completedAt: at },
-  };
+  return { ...batchAnswer(context, made.map(view)), status: 201 };
 }
 
 function read(context: Context, kind: EngagementKind): StandinResponse {
   context.need('crm.objects.contacts.read');
   const { inputs } = bodyOf(context, asked);
-  if (inputs.length === 0 || inputs.length > 100) throw invalid('The number of inputs must be between 1 and 100');
+  checkSize(inputs, 100);
   const ids = new Set(inputs.map(({ id }) => id));
   const found = context.store.engagements.filter((one) => one.kind === kind && ids.has(String(one.id)));
-  return ok({ status: 'COMPLETE', results: shuffled(found.map(view), context.random) });
+  return batchAnswer(context, found.map(view));
 }
 
 /** Ids that are not there are passed over. */
 function archive(context: Context, kind: EngagementKind): StandinResponse {
   context.need('crm.objects.contacts.write');
   const { inputs } = bodyOf(context, doomed);
-  if (inputs.length === 0 || inputs.length > 100) throw invalid('The number of inputs must be between 1 and 100');
+  checkSize(inputs, 100);
   const ids = new Set(inputs.map(({ id }) => id));
   const { engagements: all } = context.store;
   all.splice(0, all.length, ...all.filter((one) => one.kind !== kind || !ids.has(String(one.id))));
   return { status: 204 };
 }
 
-/** As for contacts: an id without notes is an error in a 207, and so is an id that was merged away. */
-function readAssociations(context: Context, params: Params, kind: EngagementKind): StandinResponse {
+function notesOf(context: Context, params: Params, kind: EngagementKind): StandinResponse {
   const type = typeOf(params.type);
-  if (typeIds[kind][type] === undefined) throw notFound();
+  const typeId = typeIds[kind][type];
+  if (typeId === undefined) throw notFound();
   context.need(scopeFor(type, 'read'));
-  const { inputs } = bodyOf(context, associated);
-  if (inputs.length === 0 || inputs.length > 1000) throw invalid('The number of inputs must be between 1 and 1000');
-  const results: object[] = [];
-  const errors: object[] = [];
-  for (const { id, after = '0' } of inputs) {
-    const record = context.store.records[type].get(Number(id));
-    const all = context.store.engagements.filter(
-      (one) => one.kind === kind && record?.archived === false && one.records.includes(record),
-    );
-    const until = Number(after) + context.settings.associationPage;
-    const to = all.slice(Number(after), until).map((note) => ({
-      toObjectId: note.id,
-      associationTypes: [{ category: 'HUBSPOT_DEFINED', typeId: typeIds[kind][type], label: null }],
-    }));
-    const paging = until < all.length ? { paging: { next: { after: String(until) } } } : {};
-    if (to.length > 0) results.push({ from: { id }, to: shuffled(to, context.random), ...paging });
-    else
-      errors.push({
-        status: 'error',
-        category: 'OBJECT_NOT_FOUND',
-        subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
-        message: `No ${kind} are associated with ${id}.`,
-        context: { fromObjectId: [id] },
-      });
-  }
-  const body = { status: 'COMPLETE', results };
-  if (errors.length === 0) return ok(body);
-  return { status: 207, body: { ...body, numErrors: errors.length, errors } };
+  const associationTypes = [{ category: 'HUBSPOT_DEFINED', typeId, label: null }];
+  return readAssociations(context, {
+    of: (id) => {
+      const record = context.store.records[type].get(Number(id));
+      if (record?.archived !== false) return [];
+      const all = context.store.engagements.filter((one) => one.kind === kind && one.records.includes(record));
+      return all.map((note) => ({ toObjectId: note.id, associationTypes }));
+    },
+    none: (id) => ({ message: `No ${kind} are associated with ${id}.`, context: { fromObjectId: [id] } }),
+  });
 }
 
 const givenIn = (properties: Readonly<Record<string, string | undefined>>): Record<string, string> =>

@@ -4,15 +4,14 @@ import { ok, type StandinRequest, type StandinResponse } from '../kit/message.ts
 /** `POST /oauth/{version}/token`, whatever its version. */
 export const tokenPath = /^\/oauth\/\d{4}-\d{2}\/token$/;
 
+const lifeSeconds = 1_800;
+
 /** How one account has connected the app: its refresh token, and the access tokens that were given for it. */
 export class OAuthGrant {
   readonly clientId: string;
   readonly clientSecret: string;
   /** The refresh token that is valid now. */
   refreshToken: string;
-  /** Every refresh replaces the refresh token; the old token is no longer valid. */
-  rotates = true;
-  lifeSeconds = 1800;
   revoked = false;
   readonly #portalId: number;
   /** Access token → until when. */
@@ -35,11 +34,6 @@ export class OAuthGrant {
     this.#access.clear();
   }
 
-  /** Access tokens end before their time; the refresh token is still good. */
-  endAccess(): void {
-    this.#access.clear();
-  }
-
   answer({ headers, raw }: Pick<StandinRequest, 'headers' | 'raw'>, now: number): StandinResponse {
     if (headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') !== true)
       return refusal(415, 'invalid_request', 'UNSUPPORTED_MEDIA_TYPE');
@@ -50,13 +44,14 @@ export class OAuthGrant {
       return refusal(400, 'unsupported_grant_type', 'UNSUPPORTED_GRANT_TYPE');
     if (this.revoked || form.get('refresh_token') !== this.refreshToken)
       return refusal(400, 'invalid_grant', 'BAD_REFRESH_TOKEN');
-    if (this.rotates) this.refreshToken = `refresh-${randomUUID()}`;
+    // Every refresh replaces the refresh token; the old token is no longer valid.
+    this.refreshToken = `refresh-${randomUUID()}`;
     const accessToken = `access-${randomUUID()}`;
-    this.#access.set(accessToken, now + this.lifeSeconds * 1000);
+    this.#access.set(accessToken, now + lifeSeconds * 1000);
     const body = {
       access_token: accessToken,
       refresh_token: this.refreshToken,
-      expires_in: this.lifeSeconds,
+      expires_in: lifeSeconds,
       token_type: 'bearer',
       token_use: 'access_token',
       hub_id: this.#portalId,

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { ok, type StandinResponse } from '../kit/message.ts';
-import type { Problem } from '../kit/problem.ts';
+import { ok, type Problem, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { ObjectType, Property } from './model.ts';
-import { invalid, notFound, problem } from './problem.ts';
-import { bodyOf, scopeFor, typeOf } from './request-body.ts';
+import { bodyOf, type Context, invalid, notFound, problem, scopeFor, typeOf } from './context.ts';
+import { type ObjectType, type Property, propertyType } from './definitions.ts';
 import { viewProperty } from './views.ts';
 
 const properties = '/crm/properties/{version:\\d{4}-\\d{2}}/{type:[a-z0-9-]+}';
@@ -26,7 +23,7 @@ const newGroup = z.object({ name: z.string().min(1), label: z.string().min(1) })
 const newProperty = z.object({
   name: z.string(),
   label: z.string().min(1),
-  type: z.enum(['string', 'number', 'enumeration', 'datetime', 'date', 'bool']),
+  type: propertyType,
   fieldType: z.string(),
   groupName: z.string(),
   description: z.string().default(''),

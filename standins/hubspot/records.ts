@@ -2,7 +2,7 @@ import { ControlError, type Given } from '../kit/control.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { HubspotAccount } from './account.ts';
 import * as define from './definitions.ts';
-import { type CrmRecord, type EngagementKind, type ObjectType, type Source, stageProperty } from './model.ts';
+import { type CrmRecord, type EngagementKind, type ObjectType, type Source, stageProperty } from './definitions.ts';
 import { shuffled } from './views.ts';
 
 /** Everything about one record, for a test to look at. */
@@ -18,7 +18,7 @@ interface RecordReport {
 const someone: Source = { changeSource: 'CRM_UI', sourceId: 'userId:98499705' };
 
 /** What people do with tickets, deals and contacts, each told to the webhooks. */
-export class HubspotRecords extends HubspotAccount {
+export abstract class HubspotRecords extends HubspotAccount {
   addTicket(given: Given<typeof define.recordDefinition> = {}): CrmRecord {
     return this.#add('tickets', given);
   }

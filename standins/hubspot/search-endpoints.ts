@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { CrmRecord, Property } from './model.ts';
-import { invalid } from './problem.ts';
-import { bodyOf, scopeFor, typeOf } from './request-body.ts';
+import { bodyOf, type Context, invalid, page, scopeFor, typeOf } from './context.ts';
+import type { CrmRecord, Property } from './definitions.ts';
 import { viewRecord } from './views.ts';
 
 const objects = '/crm/objects/{version:\\d{4}-\\d{2}}/{type:[a-z0-9-]+}';
@@ -80,11 +78,9 @@ function search(context: Context, params: Params): StandinResponse {
   const key = (record: CrmRecord): number | string =>
     property === undefined ? 0 : comparable(property, record.properties.get(property.name) ?? '');
   found.sort((a, b) => sign * compare(key(a), key(b)) || a.id - b.id);
-  const results = found
-    .slice(from, from + limit)
-    .map((record) => viewRecord(context.store, record, { properties }, context.random));
-  const more = from + limit < found.length;
-  return ok({ total: found.length, results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) });
+  const { items, paging } = page(found, from, limit);
+  const results = items.map((record) => viewRecord(context.store, record, { properties }, context.random));
+  return ok({ total: found.length, results, ...paging });
 }
 
 /** By id; `after` is the last id of the page before. */

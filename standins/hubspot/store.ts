@@ -15,7 +15,7 @@ import {
   type Stage,
   stageProperty,
   type WebhookTarget,
-} from './model.ts';
+} from './definitions.ts';
 
 const usualFieldTypes: Readonly<Record<Property['type'], string>> = {
   string: 'text',

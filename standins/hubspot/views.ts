@@ -1,4 +1,4 @@
-import type { CrmRecord, Owner, Pipeline, Property } from './model.ts';
+import type { CrmRecord, Owner, Pipeline, Property } from './definitions.ts';
 import type { Store } from './store.ts';
 
 /** Every value is text; a wanted property without a value is null; a name that no property has is left out. */

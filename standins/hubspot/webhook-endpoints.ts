@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
+import { bodyOf, type Context, invalid, notFound, problem } from './context.ts';
 import {
-  type EventKind,
+  eventKinds,
+  isSubscribable,
   objectTypeIds,
   objectTypes,
   type Subscription,
   singular,
   type WebhookTarget,
-} from './model.ts';
-import { invalid, notFound, problem } from './problem.ts';
-import { bodyOf } from './request-body.ts';
+} from './definitions.ts';
 
 /** For legacy public apps only, with the developer key (`hapikey`) instead of a token. */
 export const webhookApi = '/webhooks/v3/';
@@ -21,15 +20,6 @@ const settings = z.strictObject({
   targetUrl: z.string(),
   throttling: z.object({ maxConcurrentRequests: z.number().int(), period: z.string().optional() }),
 });
-const kinds = [
-  'creation',
-  'deletion',
-  'merge',
-  'restore',
-  'propertyChange',
-  'associationChange',
-  'privacyDeletion',
-] as const satisfies EventKind[];
 const newSubscription = z.strictObject({
   eventType: z.string(),
   propertyName: z.string().optional(),
@@ -60,7 +50,7 @@ function changeSettings(context: Context, params: Params): StandinResponse {
   if (throttling.maxConcurrentRequests <= 5) throw invalid('maxConcurrentRequests must be greater than 5');
   const { webhook } = context.store;
   context.store.webhook = {
-    ...(webhook ?? { secrets: [context.clientSecret], form: 'classic', subscriptions: [] }),
+    ...(webhook ?? { secrets: [context.account.clientSecret], form: 'classic', subscriptions: [] }),
     url: targetUrl,
   };
   return ok(viewSettings(context.store.webhook));
@@ -80,14 +70,13 @@ function subscribe(context: Context, params: Params): StandinResponse {
   const object = objectTypes.find((type) =>
     form === 'generic' ? objectTypeIds[type] === objectTypeId : singular[type] === named,
   );
-  const kind = kinds.find((one) => one === event);
+  const kind = eventKinds.find((one) => one === event);
   if (kind === undefined || object === undefined) throw invalid(`${eventType} is not an event type`);
   if (kind === 'privacyDeletion' && (form === 'generic' || object !== 'contacts'))
     throw invalid(`${eventType} is not an event type`);
   if ((kind === 'propertyChange') !== (propertyName !== undefined))
     throw invalid('propertyName is for propertyChange, and only for it');
-  if (propertyName !== undefined && ['hs_lastmodifieddate', 'num_unique_conversion_events'].includes(propertyName))
-    throw invalid(`${propertyName} is not subscribable`);
+  if (propertyName !== undefined && !isSubscribable(propertyName)) throw invalid(`${propertyName} is not subscribable`);
   const same = (one: Subscription): boolean =>
     one.event === kind &&
     one.object === object &&
@@ -96,7 +85,7 @@ function subscribe(context: Context, params: Params): StandinResponse {
   if (webhook.subscriptions.some(same))
     throw problem(409, 'OBJECT_ALREADY_EXISTS', 'The app is subscribed to this already');
   const made: Subscription = {
-    id: context.nextSubscriptionId(),
+    id: context.account.nextSubscriptionId(),
     event: kind,
     object,
     ...(propertyName === undefined ? {} : { propertyName }),
@@ -116,7 +105,7 @@ function activate(context: Context, params: Params): StandinResponse {
 }
 
 /** @throws Problem 404 for another developer's app */
-function own({ appId }: Context, params: Params): void {
+function own({ account: { appId } }: Context, params: Params): void {
   if (params.appId !== String(appId)) throw notFound('There is no such app');
 }
 

@@ -1,14 +1,41 @@
 import { ControlError, type Given } from '../kit/control.ts';
 import { VendorStandin } from '../kit/vendor-standin.ts';
+import { problem } from './context.ts';
 import * as define from './definitions.ts';
-import type { Attribute, Author, Contact, Webhook } from './model.ts';
-import { RateLimits } from './rate-limits.ts';
-import { type IntercomStandinOptions, openSettings, type Settings } from './settings.ts';
+import {
+  type Attribute,
+  type Contact,
+  type IntercomStandinOptions,
+  openSettings,
+  type Settings,
+  type Webhook,
+} from './definitions.ts';
 import { Store } from './store.ts';
-import { intercomRetries, Outbox, usualTopics } from './webhooks.ts';
+import { intercomRetries, Outbox } from './webhooks.ts';
+
+/** Dealt out in windows of ten seconds. */
+class RateLimits {
+  #window = 0;
+  #used = 0;
+
+  /** @param headers describe what is left. @throws Problem 429 */
+  take(limit: number, nowMs: number, headers: Record<string, string>): void {
+    const window = Math.floor(nowMs / 10_000);
+    if (window !== this.#window) {
+      this.#window = window;
+      this.#used = 0;
+    }
+    const isRefused = this.#used >= limit;
+    if (!isRefused) this.#used += 1;
+    headers['x-ratelimit-limit'] = String(limit);
+    headers['x-ratelimit-remaining'] = String(limit - this.#used);
+    headers['x-ratelimit-reset'] = String((window + 1) * 10);
+    if (isRefused) throw problem(429, 'rate_limit_exceeded', 'Exceeded rate limit');
+  }
+}
 
 /** What is set up in a workspace: teammates, contacts, attributes, the app's webhook. */
-export class IntercomAccount extends VendorStandin {
+export abstract class IntercomAccount extends VendorStandin {
   readonly accessToken: string;
   readonly appId = 'k7p2m4xq';
   /** Whom the token belongs to: a teammate of closeloop's own. */
@@ -19,18 +46,11 @@ export class IntercomAccount extends VendorStandin {
   protected readonly outbox: Outbox;
   readonly #fetch: typeof globalThis.fetch;
 
-  constructor(options: IntercomStandinOptions) {
+  constructor(options: IntercomStandinOptions = {}) {
     super(intercomRetries, options);
     this.accessToken = options.accessToken ?? 'intercom-token';
     this.#fetch = options.fetch ?? globalThis.fetch;
     this.outbox = new Outbox({ sender: this.sender, nowMs: () => this.now(), appId: this.appId });
-  }
-
-  addAdmin(given: Given<typeof define.adminDefinition>): Author {
-    const { id = String(7_700_100 + this.store.nextId()), ...rest } = define.adminDefinition.parse(given);
-    const admin: Author = { id, type: 'admin', ...rest };
-    this.store.admins.set(id, admin);
-    return admin;
   }
 
   removeAdmin(id: string): void {
@@ -45,14 +65,9 @@ export class IntercomAccount extends VendorStandin {
   addContact(given: Given<typeof define.contactDefinition> = {}): Contact {
     const definition = define.contactDefinition.parse(given);
     const id = definition.id ?? `6a1f0c3e9d2b4a7f${String(this.store.nextId()).padStart(8, '0')}`;
-    const contact: Contact = { ...definition, id, mergedInto: null };
+    const contact: Contact = { ...definition, id };
     this.store.contacts.set(id, contact);
     return contact;
-  }
-
-  mergeContact(given: Given<typeof define.contactMerge>): void {
-    const { id, into } = define.contactMerge.parse(given);
-    this.store.contact(id).mergedInto = this.store.contact(into).id;
   }
 
   addAttribute(given: Given<typeof define.attributeDefinition>): Attribute {
@@ -82,8 +97,7 @@ export class IntercomAccount extends VendorStandin {
 
   /** Without trying it. */
   setWebhook(given: Given<typeof define.webhookDefinition>): Webhook {
-    const { topics = usualTopics, ...rest } = define.webhookDefinition.parse(given);
-    this.outbox.webhook = { ...rest, topics };
+    this.outbox.webhook = define.webhookDefinition.parse(given);
     return this.outbox.webhook;
   }
 

@@ -1,12 +1,12 @@
 import { ControlError, type Given } from '../kit/control.ts';
 import { IntercomAccount } from './account.ts';
+import type { Conversation, Part } from './definitions.ts';
 import * as define from './definitions.ts';
-import type { Conversation, Part } from './model.ts';
 import { bot } from './store.ts';
-import { newest, viewContact, viewConversation, viewTicket } from './views.ts';
+import { viewContact, viewConversation, viewTicket } from './views.ts';
 
 /** What teammates, bots and customers do with conversations, each sent to the webhook. */
-export class IntercomConversations extends IntercomAccount {
+export abstract class IntercomConversations extends IntercomAccount {
   addConversation(given: Given<typeof define.conversationDefinition> = {}): Conversation {
     return this.store.add(define.conversationDefinition.parse(given), this.now());
   }
@@ -88,8 +88,8 @@ export class IntercomConversations extends IntercomAccount {
   }
 
   /** This one goes into another: it is closed by the bot, and no field says where it went. */
-  async merge(given: Given<typeof define.contactMerge>): Promise<void> {
-    const { id, into } = define.contactMerge.parse(given);
+  async merge(given: Given<typeof define.merger>): Promise<void> {
+    const { id, into } = define.merger.parse(given);
     const [one, other] = [this.store.conversation(id), this.store.conversation(into)];
     this.store.addPart(one, this.now(), { type: 'merged_secondary_conversation', author: bot });
     this.store.addPart(other, this.now(), { type: 'merged_primary_conversation', author: bot });
@@ -139,13 +139,6 @@ export class IntercomConversations extends IntercomAccount {
     await this.outbox.send('contact.deleted', { id, external_id: externalId, type: 'contact', deleted: true });
   }
 
-  /** Gone from lists and searches. */
-  async archiveContact(given: Given<typeof define.named>): Promise<void> {
-    const { id, externalId } = this.store.contact(define.named.parse(given).id);
-    this.store.contacts.delete(id);
-    await this.outbox.send('contact.archived', { id, external_id: externalId, type: 'contact', archived: true });
-  }
-
   /** Only the causing part is in it. */
   protected async notify(topic: string, one: Conversation, part: Part | undefined): Promise<void> {
     if (part === undefined && topic !== 'conversation.rating.added') return;
@@ -156,11 +149,5 @@ export class IntercomConversations extends IntercomAccount {
     const ticket = viewTicket(this.store, one);
     if (ticket === null) throw new ControlError(`${one.id} is no ticket`);
     await this.outbox.send(topic, topic === 'ticket.closed' ? { type: 'ticket_conversation', ticket } : ticket);
-  }
-
-  /** As the API shows it, all parts that it shows. */
-  view(id: string): Record<string, unknown> {
-    const one = this.store.conversation(id);
-    return viewConversation(this.store, one, newest(one.parts));
   }
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Stored } from '../kit/control.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.union([z.int().positive(), z.string().min(1)]).transform(String);
@@ -44,7 +46,7 @@ export const contactChange = z.strictObject({
 });
 /** Whose conversation it is from now on. */
 export const contactReplacement = z.strictObject({ id, contact: id });
-export const contactMerge = z.strictObject({ id, into: id });
+export const merger = z.strictObject({ id, into: id });
 /** Who does it: an admin's id, `bot`, or `customer`. Default: the first teammate. */
 export const act = z.strictObject({ id, by: id.optional() });
 export const massClose = z.strictObject({ ids: z.array(id) });
@@ -57,7 +59,6 @@ export const ratingDefinition = z.strictObject({
   rating: z.int().min(1).max(5),
   remark: z.string().nullable().default(null),
 });
-export const adminDefinition = z.strictObject({ id: id.optional(), name: z.string(), email: z.string() });
 export const teamDefinition = z.strictObject({ id: z.int(), name: z.string() });
 export const attributeDefinition = z.strictObject({
   /** A ticket type's name; left out: of conversations. */
@@ -65,12 +66,28 @@ export const attributeDefinition = z.strictObject({
   name: z.string(),
   dataType: z.enum(['string', 'integer', 'decimal', 'boolean', 'list', 'datetime']).default('string'),
   required: z.boolean().default(false),
+  /** Writes to it are taken, and lost without a word. */
   deaf: z.boolean().default(false),
 });
 export const webhookDefinition = z.strictObject({
   url: z.string(),
   secret: z.string().min(1).default('intercom-client-secret'),
-  topics: z.array(z.string()).optional(),
+  /** Default: what the connector asks for. Nobody can make or read a subscription by API. */
+  topics: z
+    .array(z.string())
+    .default([
+      'conversation.admin.closed',
+      'conversation.admin.opened',
+      'conversation.admin.snoozed',
+      'conversation.user.replied',
+      'conversation.deleted',
+      'conversation.rating.added',
+      'ticket.resolved',
+      'ticket.closed',
+      'ticket.state.updated',
+      'ticket.rating.provided',
+      'contact.deleted',
+    ]),
 });
 export const settingsChange = z.strictObject({
   region: z.enum(['US', 'EU', 'AU']).exactOptional(),
@@ -90,4 +107,81 @@ export const settingsChange = z.strictObject({
   refuses: z.array(z.enum(['conversations', 'tickets', 'contacts', 'admins', 'attributes', 'tags'])).exactOptional(),
   /** Calls in ten seconds. */
   limit: z.int().positive().exactOptional(),
+});
+
+/** Times are epoch seconds, as Intercom counts. */
+export interface Part {
+  id: string;
+  type: string;
+  body: string | null;
+  at: number;
+  author: Author;
+  /** Of the app that made it by API; null for everything done in the Inbox. */
+  app: string | null;
+  redacted: boolean;
+  /** Of a change of a ticket's state. */
+  state?: { now: Category; before: Category };
+}
+
+export interface Author {
+  id: string;
+  type: 'admin' | 'bot' | 'user' | 'lead';
+  name: string | null;
+  email: string;
+}
+
+export type Category = z.output<typeof stateChange>['category'];
+
+export type Values = Record<string, unknown>;
+
+/** A conversation; with `ticket` one that was made a ticket, which keeps its id. */
+export interface Conversation extends Omit<Stored<typeof conversationDefinition, string>, 'imported' | 'attributes'> {
+  createdAt: number;
+  updatedAt: number;
+  state: 'open' | 'closed' | 'snoozed';
+  /** Who began it, as that person was then. */
+  startedBy: Author;
+  admin: number | null;
+  values: Values;
+  parts: Part[];
+  rating: (Omit<z.output<typeof ratingDefinition>, 'id'> & { at: number }) | null;
+  /** Null on imported ones. */
+  statistics: { lastCloseAt: number | null; lastClosedBy: string | null; lastReplyAt: number | null } | null;
+  aiParticipated: boolean;
+  ticket: { typeId: string; category: Category; values: Values } | null;
+}
+
+export type Contact = Stored<typeof contactDefinition, string>;
+export type Attribute = Omit<z.output<typeof attributeDefinition>, 'type'> & { id: number; archived: boolean };
+export type Webhook = z.output<typeof webhookDefinition>;
+
+export interface TicketType {
+  id: string;
+  name: string;
+  category: 'Customer' | 'Back-office' | 'Tracker';
+  attributes: Attribute[];
+}
+
+/** What views of a conversation look things up in. */
+export interface Directory {
+  contacts: ReadonlyMap<string, Contact>;
+  types: readonly TicketType[];
+}
+
+export interface IntercomStandinOptions extends VendorOptions {
+  /** Default `intercom-token`. */
+  accessToken?: string;
+}
+
+export type Settings = Required<z.output<typeof settingsChange>>;
+
+export const openSettings = (): Settings => ({
+  region: 'US',
+  timezone: 'Europe/Berlin',
+  appVersion: '2.16',
+  searchBy: 'day',
+  indexLagMs: 0,
+  ticketWrites: 'honoured',
+  refuses: [],
+  limit: 1_667,
 });

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { jsonBody, type StandinResponse } from '../kit/message.ts';
 import type { Route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import { problem } from './problem.ts';
+import { type Context, problem } from './context.ts';
 
 /** What can be searched for, and as what. */
 type Fields = Readonly<Record<string, 'text' | 'date' | 'flag' | 'number'>>;

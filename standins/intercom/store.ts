@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { ControlError } from '../kit/control.ts';
+import { ControlError, held } from '../kit/control.ts';
 import type * as define from './definitions.ts';
-import type { Attribute, Author, Category, Contact, Conversation, Part, TicketType } from './model.ts';
-import { viewContact, viewConversation, viewTicket } from './views.ts';
+import type { Attribute, Author, Category, Contact, Conversation, Part, TicketType } from './definitions.ts';
+import { viewConversation, viewTicket } from './views.ts';
 
 type Definition = z.output<typeof define.conversationDefinition>;
 
@@ -82,21 +82,21 @@ export class Store {
   }
 
   conversation(id: string): Conversation {
-    return this.conversations.get(id) ?? missing('conversation', id);
+    return held(this.conversations, id, 'conversation');
   }
 
   contact(id: string): Contact {
-    return this.contacts.get(id) ?? missing('contact', id);
+    return held(this.contacts, id, 'contact');
   }
 
   type(name: string): TicketType {
-    return this.types.find((type) => type.name === name) ?? missing('ticket type', name);
+    return held(new Map(this.types.map((type) => [type.name, type])), name, 'ticket type');
   }
 
   /** An admin's id, `bot`, `customer`; left out: the first teammate. */
   author(one: Conversation, by = '7700042'): Author {
     if (by === 'bot') return bot;
-    if (by !== 'customer') return this.admins.get(by) ?? missing('admin', by);
+    if (by !== 'customer') return held(this.admins, by, 'admin');
     const contact = this.contact(one.contacts[0] ?? '');
     return { id: contact.id, type: contact.role, name: contact.name, email: contact.email ?? '' };
   }
@@ -155,12 +155,4 @@ export class Store {
       return view ? [view] : [];
     });
   }
-
-  indexedContacts(): Record<string, unknown>[] {
-    return [...this.contacts.values()].filter(({ mergedInto }) => mergedInto === null).map(viewContact);
-  }
-}
-
-function missing(what: string, id: string): never {
-  throw new ControlError(`there is no ${what} ${id}`);
 }

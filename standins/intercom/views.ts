@@ -1,4 +1,4 @@
-import type { Attribute, Contact, Conversation, Directory, Part, TicketType } from './model.ts';
+import type { Attribute, Contact, Conversation, Directory, Part, TicketType } from './definitions.ts';
 
 /** What the API and the webhooks show. `parts`: which of them; a search shows none. */
 export function viewConversation(

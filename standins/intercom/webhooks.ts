@@ -1,7 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { DeliveryResult, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Webhook } from './model.ts';
-import { signIntercom } from './signature.ts';
+import type { Webhook } from './definitions.ts';
+
+/** The app's client secret over the raw body; no time is signed. */
+export const signIntercom = (secret: string, raw: Uint8Array | string): string =>
+  `sha1=${createHmac('sha1', secret).update(raw).digest('hex')}`;
 
 const longestMs = 2 * 3_600_000;
 
@@ -18,21 +21,6 @@ export const intercomRetries: RetryPolicy = {
     return attempts.length === 1 ? 60_000 : undefined;
   },
 };
-
-/** The subscription that the connector asks for; nobody can make or read it by API. */
-export const usualTopics = [
-  'conversation.admin.closed',
-  'conversation.admin.opened',
-  'conversation.admin.snoozed',
-  'conversation.user.replied',
-  'conversation.deleted',
-  'conversation.rating.added',
-  'ticket.resolved',
-  'ticket.closed',
-  'ticket.state.updated',
-  'ticket.rating.provided',
-  'contact.deleted',
-];
 
 interface OutboxPorts {
   sender: WebhookSender;

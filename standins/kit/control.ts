@@ -1,16 +1,59 @@
 import { z } from 'zod';
-import { commandLine } from './command-line.ts';
 import { faultSchema } from './faults.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from './message.ts';
-import { createRouter, type Params } from './router.ts';
+import { createRouter, methodsAt, type Params } from './router.ts';
+
+type Shape = z.core.JSONSchema._JSONSchema;
+
+/**
+ * A command of a control surface in one line, for people: `POST /_control/tickets/{id}/solve {actorId?: integer}`. A
+ * part of the path is not named again in the body.
+ */
+export function commandLine(method: string, template: string, schema: z.ZodType): string {
+  const inPath = [...template.matchAll(/\{(\w+)/g)].map(([, name = '']) => name);
+  const body = inWords(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), inPath);
+  const path = template.replaceAll(/\{(\w+):((?:\\d\+)|[^{}]*)\}/g, (_, name, choices: string) =>
+    choices.includes('|') ? `{${choices}}` : `{${name}}`,
+  );
+  return [method, path, ...(['anything', '{}'].includes(body) ? [] : [body])].join(' ');
+}
+
+function inWords(shape: Shape, leftOut: readonly string[] = []): string {
+  if (typeof shape === 'boolean') return 'anything';
+  if (shape.anyOf) {
+    const words = new Set(shape.anyOf.map((one) => inWords(one)));
+    // A Date, which tests in the same process may give, has no JSON: the string beside it is meant.
+    if (words.size > 1) words.delete('anything');
+    return [...words].join(' | ');
+  }
+  if (shape.enum) return shape.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (shape.const !== undefined) return JSON.stringify(shape.const);
+  if (shape.type === 'array') return `[${Array.isArray(shape.items) || !shape.items ? '' : inWords(shape.items)}]`;
+  if (shape.type !== 'object') return [shape.type ?? 'anything'].flat().join(' | ');
+  const { properties = {}, required = [], additionalProperties = false } = shape;
+  const named = Object.entries(properties).filter(([name]) => !leftOut.includes(name));
+  const parts = named.map(([name, one]) => `${name}${required.includes(name) ? '' : '?'}: ${inWords(one)}`);
+  if (additionalProperties !== false) parts.push(`<name>: ${inWords(additionalProperties)}`);
+  return `{${parts.join(', ')}}`;
+}
 
 /** A command that can't be carried out: the object that the command names isn't there, or is in no state for the command. 409 over HTTP. */
 export class ControlError extends Error {
   override readonly name: string = 'ControlError';
 }
 
+/** What is stored under the key. @param what it is, for the error @throws ControlError where there is none */
+export function held<Key, Value>(all: ReadonlyMap<Key, Value>, key: Key, what: string): Value {
+  const found = all.get(key);
+  if (found === undefined) throw new ControlError(`there is no ${what} ${key}`);
+  return found;
+}
+
 /** What a method of a stand-in takes, before it is parsed. */
 export type Given<Schema extends z.ZodType> = z.input<Schema>;
+
+/** What a stand-in stores of that, under an id. */
+export type Stored<Schema extends z.ZodType, Id = number> = Omit<z.output<Schema>, 'id'> & { id: Id };
 
 /** One command of a control surface: the body (a query for GET) and the ids of the path, parsed once, then carried out. */
 export interface Command {
@@ -41,13 +84,11 @@ export const nothing = z.unknown();
  */
 export function createControlSurface(commands: readonly Command[]): (req: StandinRequest) => Promise<StandinResponse> {
   const find = createRouter(commands);
-  const methods = new Set(commands.map(({ method }) => method));
   return async (req) => {
     if (req.method === 'GET' && req.path === '/_control/') return { status: 200, body: commandList(commands) };
     const found = find(req.method, req.path);
     if (found === undefined) {
-      const isThere = [...methods].some((method) => find(method, req.path) !== undefined);
-      return isThere
+      return methodsAt(find, commands, req.path).length > 0
         ? { status: 405, body: { detail: `Method "${req.method}" not allowed.` } }
         : { status: 404, body: { detail: 'There is no such command.' } };
     }

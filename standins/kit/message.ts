@@ -33,3 +33,13 @@ export function formOrJsonBody({ headers, raw }: Pick<StandinRequest, 'headers' 
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
   return isForm ? Object.fromEntries(new URLSearchParams(raw.toString('utf8'))) : jsonBody({ raw });
 }
+
+/** An answer other than success, thrown by an endpoint and sent by the server that called it. */
+export class Problem extends Error {
+  readonly response: StandinResponse;
+
+  constructor(response: StandinResponse) {
+    super(`answer ${response.status}`);
+    this.response = response;
+  }
+}

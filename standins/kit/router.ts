@@ -47,6 +47,15 @@ export function createRouter<Entry extends { method: string; template: string }>
   };
 }
 
+/** The methods that a path has, in the order of the routes. */
+export function methodsAt(
+  find: (method: string, path: string) => unknown,
+  routes: readonly { method: string }[],
+  path: string,
+): string[] {
+  return [...new Set(routes.map(({ method }) => method))].filter((method) => find(method, path) !== undefined);
+}
+
 /** How often each endpoint was called, keyed `GET /api/v2/tickets/{id}`. */
 export function countCalls(calls: readonly Call[]): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -54,8 +63,8 @@ export function countCalls(calls: readonly Call[]): Record<string, number> {
   return counts;
 }
 
-/** A parameter; its pattern may hold counts like {4}. */
-const segment = /\{(\w+)(?::((?:[^{}]|\{\d+\})+))?\}/g;
+/** A parameter; its pattern may hold counts like {4} and {1,4}. */
+const segment = /\{(\w+)(?::((?:[^{}]|\{[\d,]+\})+))?\}/g;
 
 function compile(template: string): RegExp {
   // The empty group makes `groups` an object for templates without a parameter as well.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Command, command, type Given, nothing } from './control.ts';
+import { type Command, command, createControlSurface, type Given, nothing } from './control.ts';
 import { FaultQueue } from './faults.ts';
-import type { StandinRequest } from './message.ts';
+import { Problem, type StandinRequest, type StandinResponse } from './message.ts';
 import { type Call, countCalls } from './router.ts';
 import { createWebhookSender, type RetryPolicy, type SenderSettings, type WebhookSender } from './webhook-sender.ts';
 
@@ -25,7 +25,7 @@ export const senderChange = z.strictObject({
   concurrency: z.number().int().positive().exactOptional(),
 });
 
-/** What the stand-ins of all vendors have: faults, a clock, a log of the calls they took, webhooks that they send. */
+/** What the stand-ins of all vendors have: a control surface, faults, a clock, a log of the calls they took, webhooks that they send. */
 export abstract class VendorStandin {
   readonly faults = new FaultQueue();
   protected readonly random: () => number;
@@ -33,6 +33,7 @@ export abstract class VendorStandin {
   protected readonly sender: WebhookSender;
   readonly #clock: () => Date;
   readonly #sending: SenderSettings;
+  #control: ((req: StandinRequest) => Promise<StandinResponse>) | undefined;
   #calls: Call[] = [];
 
   constructor(retries: RetryPolicy, options: VendorOptions) {
@@ -43,6 +44,29 @@ export abstract class VendorStandin {
     this.#sending = { ...options.webhooks };
     this.sender = createWebhookSender(retries, { fetch, random, sleep }, { ...this.#sending });
   }
+
+  /** Bound, so that it can be handed on. */
+  readonly handle = async (req: StandinRequest): Promise<StandinResponse> => {
+    if (req.path.startsWith('/_control/')) {
+      this.#control ??= createControlSurface([...this.commands(), ...this.#ownCommands()]);
+      return this.#control(req);
+    }
+    const headers: Record<string, string> = {};
+    const response = await this.#answered(req, headers);
+    return { ...response, headers: { ...headers, ...response.headers } };
+  };
+
+  /** The control surface, a mirror of the stand-in's methods. */
+  protected abstract commands(): Command[];
+
+  /**
+   * The vendor's API. @param headers takes what every answer carries, refusals too
+   * @throws Problem an answer other than success
+   */
+  protected abstract answer(
+    req: StandinRequest,
+    headers: Record<string, string>,
+  ): StandinResponse | Promise<StandinResponse>;
 
   get calls(): readonly Call[] {
     return this.#calls;
@@ -85,16 +109,24 @@ export abstract class VendorStandin {
   protected note({ method }: StandinRequest, path: string, at: number): void {
     this.#calls.push({ method, path, at: new Date(at) });
   }
-}
 
-/** The commands that every vendor's control surface takes. */
-export function vendorCommands(standin: VendorStandin): Command[] {
-  return [
-    command('PATCH', 'sender', senderChange, (input) => standin.changeSender(input)),
-    command('GET', 'calls', nothing, () => ({ total: standin.totalCalls(), counts: standin.callCounts() })),
-    command('DELETE', 'calls', nothing, () => standin.clearCalls()),
-    command('POST', 'reset', nothing, () => standin.reset()),
-  ];
+  async #answered(req: StandinRequest, headers: Record<string, string>): Promise<StandinResponse> {
+    try {
+      return await this.answer(req, headers);
+    } catch (error) {
+      if (error instanceof Problem) return error.response;
+      throw error;
+    }
+  }
+
+  #ownCommands(): Command[] {
+    return [
+      command('PATCH', 'sender', senderChange, (input) => this.changeSender(input)),
+      command('GET', 'calls', nothing, () => ({ total: this.totalCalls(), counts: this.callCounts() })),
+      command('DELETE', 'calls', nothing, () => this.clearCalls()),
+      command('POST', 'reset', nothing, () => this.reset()),
+    ];
+  }
 }
 
 /** A pause before the next attempt of a delivery keeps no process alive. */

@@ -1,5 +1,22 @@
 import { z } from 'zod';
-import { shipmentStatuses } from './model.ts';
+import type { Stored } from '../kit/control.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
+
+/** As the carrier tells it, in the words of webhooks; null: nothing yet. */
+export const shipmentStatuses = [
+  'label_printed',
+  'label_purchased',
+  'confirmed',
+  'carrier_picked_up',
+  'in_transit',
+  'out_for_delivery',
+  'delayed',
+  'attempted_delivery',
+  'ready_for_pickup',
+  'picked_up',
+  'delivered',
+  'failure',
+] as const;
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 export const id = z.union([z.string().regex(/^[1-9]\d{0,18}$/), z.number().int().positive()]).transform(String);
@@ -58,6 +75,7 @@ export const orderDefinition = z.strictObject({
   discountCodes: z.array(z.string()).default([]),
   attributes: z.array(z.strictObject({ key: z.string(), value: z.string() })).default([]),
   total: z.string().default('47.20'),
+  /** Where a sale in a shop was made. */
   locationId: id.exactOptional(),
   shipping: address.exactOptional(),
   billing: address.exactOptional(),
@@ -96,7 +114,6 @@ export const orderChange = z.strictObject({
   /** Whose order it is from now on; the order's own address stays. */
   customerId: id.exactOptional(),
 });
-export const addingLine = z.strictObject({ id, line: lineDefinition.prefault({}) });
 
 export const metafieldDefinition = z.strictObject({
   namespace: z.string().default('$app'),
@@ -106,13 +123,14 @@ export const metafieldDefinition = z.strictObject({
   validations: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
 });
 
-/** Without the API's own rules, as things may have got there by other ways. `ofApp`: declared in the app. */
+/** Without the API's own rules, as things may have got there by other ways. */
 export const subscriptionDefinition = z.strictObject({
   topic: z.string().regex(/^[A-Z_]+$/),
   uri: z.string(),
   format: z.enum(['JSON', 'XML']).default('JSON'),
   filter: z.string().nullable().default(null),
   includeFields: z.array(z.string()).default([]),
+  /** Declared in the app, not made through the API: not listed, and kept whatever happens to its deliveries. */
   ofApp: z.boolean().default(false),
 });
 /** Without `topic`, all of them. */
@@ -145,3 +163,94 @@ export const settingsChange = z.strictObject({
   /** Orders that Shopify's servers fail to show or to tag, by id: an error with a path, in an answer that is good otherwise. */
   broken: z.array(z.string()).exactOptional(),
 });
+
+/** Ids are texts of digits: some have more of them than a number holds. Times are epoch milliseconds. */
+type Kept<Schema extends z.ZodType> = Stored<Schema, string>;
+export type Address = z.output<typeof address>;
+export type Customer = Kept<typeof customerDefinition>;
+/** `currentQuantity`: without what was refunded or removed. */
+export type Line = Kept<typeof lineDefinition> & { currentQuantity: number };
+
+export interface Parcel {
+  id: string;
+  name: string;
+  status: 'success' | 'cancelled';
+  shipmentStatus: (typeof shipmentStatuses)[number] | null;
+  lineIds: string[];
+  locationId?: string;
+  createdAt: number;
+  updatedAt: number;
+  deliveredAt: number | null;
+}
+
+interface Transaction {
+  id: string;
+  kind: 'AUTHORIZATION' | 'SALE' | 'CAPTURE' | 'REFUND' | 'VOID';
+  status: 'SUCCESS' | 'FAILURE' | 'PENDING';
+  at: number;
+}
+
+export interface Metafield {
+  id: string;
+  /** As stored: `$app` is `app--<number of the app>`. */
+  namespace: string;
+  key: string;
+  type: string;
+  value: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface Order extends Omit<Kept<typeof orderDefinition>, 'payment' | 'lines'> {
+  number: number;
+  createdAt: number;
+  updatedAt: number;
+  cancelledAt: number | null;
+  payment: 'pending' | 'authorized' | 'partially_paid' | 'paid' | 'partially_refunded' | 'refunded' | 'voided';
+  lines: Line[];
+  parcels: Parcel[];
+  transactions: Transaction[];
+  /** `namespace.key` → metafield. */
+  metafields: Map<string, Metafield>;
+}
+
+export interface Definition extends Kept<typeof metafieldDefinition> {
+  /** Who may see and write it beside the app; null: a merchant's own. */
+  access: 'MERCHANT_READ' | 'MERCHANT_READ_WRITE' | 'PRIVATE' | null;
+}
+
+export type Subscription = Kept<typeof subscriptionDefinition> & { createdAt: number };
+
+export function fulfillmentStatusOf({ lines, parcels }: Order): 'FULFILLED' | 'PARTIALLY_FULFILLED' | 'UNFULFILLED' {
+  const sent = new Set(parcels.filter(({ status }) => status === 'success').flatMap(({ lineIds }) => lineIds));
+  const wanted = lines.filter(({ currentQuantity, id }) => currentQuantity > 0 || sent.has(id));
+  if (sent.size === 0) return 'UNFULFILLED';
+  return wanted.every(({ id }) => sent.has(id)) ? 'FULFILLED' : 'PARTIALLY_FULFILLED';
+}
+
+export interface ShopifyStandinOptions extends VendorOptions {
+  /** Default `acme.myshopify.com`. */
+  shop?: string;
+  /** The permanent token of a custom app. Default `shpat_shopify-token`. */
+  accessToken?: string;
+  /** Default `shopify-client` and `shopify-client-secret`; the secret also signs webhooks. */
+  clientId?: string;
+  clientSecret?: string;
+}
+
+export type Settings = Required<Omit<z.output<typeof settingsChange>, 'answersIn'>> & { answersIn?: string };
+
+/** A shop on the standard plan, and an app with all that closeloop asks for. */
+export function openSettings(): Settings {
+  return {
+    maximumAvailable: 2_000,
+    restoreRate: 100,
+    scopes: ['read_orders', 'write_orders', 'read_customers', 'read_fulfillments', 'read_locations'],
+    protectedData: true,
+    shop: 'open',
+    webhookVersion: '2026-10',
+    sticky: {},
+    searchLagMs: 0,
+    broken: [],
+  };
+}

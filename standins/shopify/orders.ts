@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { ControlError, type Given } from '../kit/control.ts';
+import { ControlError, type Given, held } from '../kit/control.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ShopifyAccount } from './account.ts';
 import * as define from './definitions.ts';
-import { type Customer, fulfillmentStatusOf, type Order } from './model.ts';
+import { type Customer, fulfillmentStatusOf, type Order, type Parcel } from './definitions.ts';
 import { payloadOf } from './payloads.ts';
 import type { Occurrence } from './store.ts';
 
@@ -21,15 +21,13 @@ interface OrderReport {
 }
 
 /** What a merchant, a customer or a carrier does with orders, each told to the webhooks. */
-export class ShopifyOrders extends ShopifyAccount {
+export abstract class ShopifyOrders extends ShopifyAccount {
   addCustomer(given: Given<typeof define.customerDefinition> = {}): Customer {
     return this.store.addCustomer(define.customerDefinition.parse(given));
   }
 
   customer(id: string): Customer {
-    const found = this.store.customers.get(id);
-    if (found === undefined) throw new ControlError(`there is no customer ${id}`);
-    return structuredClone(found);
+    return structuredClone(held(this.store.customers, id, 'customer'));
   }
 
   addLocation(given: Given<typeof define.locationDefinition>): { id: string; name: string } {
@@ -42,18 +40,50 @@ export class ShopifyOrders extends ShopifyAccount {
     return this.store.addOrder(define.orderDefinition.parse(given), this.now());
   }
 
-  addLine(given: Given<typeof define.addingLine>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.addLine(define.addingLine.parse(given), this.now()));
-  }
-
   /** Hands a parcel to a carrier: all that is left of an order, or some lines of it. */
   fulfil(given: Given<typeof define.fulfilling>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.fulfil(define.fulfilling.parse(given), this.now()));
+    const { id, lines, locationId: from, shipmentStatus } = define.fulfilling.parse(given);
+    const order = this.store.order(id);
+    if (order.cancelledAt !== null) throw new ControlError('a cancelled order is not handed over');
+    const sent = new Set(order.parcels.filter(({ status }) => status === 'success').flatMap(({ lineIds }) => lineIds));
+    const open = order.lines.filter((line) => !sent.has(line.id) && line.currentQuantity > 0);
+    const chosen = lines?.map((at) => order.lines[at]) ?? open;
+    const lineIds = chosen.flatMap((line) => (line !== undefined && open.includes(line) ? [line.id] : []));
+    if (lineIds.length === 0) throw new ControlError('there is nothing left to hand over');
+    const locationId = from ?? order.locationId;
+    const now = this.now();
+    const parcel: Parcel = {
+      id: this.store.nextId(),
+      name: `#${order.number}.${order.parcels.length + 1}`,
+      status: 'success',
+      shipmentStatus,
+      lineIds,
+      ...(locationId !== undefined && { locationId }),
+      createdAt: now,
+      updatedAt: now,
+      deliveredAt: null,
+    };
+    order.parcels.push(parcel);
+    const complete = fulfillmentStatusOf(order) === 'FULFILLED';
+    return this.notify([
+      { topic: 'fulfillments/create', order, parcel },
+      ...this.store.touched(order, now, complete ? 'orders/fulfilled' : 'orders/partially_fulfilled'),
+    ]);
   }
 
-  /** What the carrier tells of a parcel. */
+  /** What the carrier tells of a parcel. Nobody promises that the order counts as changed by that. */
   parcelNews(given: Given<typeof define.parcelNews>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.parcelNews(define.parcelNews.parse(given), this.now()));
+    const { id, parcel: at, status } = define.parcelNews.parse(given);
+    const order = this.store.order(id);
+    const parcel = parcelOf(order, at);
+    if (parcel.status !== 'success') throw new ControlError('the parcel was cancelled');
+    parcel.shipmentStatus = status;
+    parcel.updatedAt = this.now();
+    if (status === 'delivered') parcel.deliveredAt = parcel.updatedAt;
+    return this.notify([
+      { topic: 'fulfillment_events/create', order, parcel },
+      { topic: 'fulfillments/update', order, parcel },
+    ]);
   }
 
   deliver(id: string, parcel?: number): Promise<DeliveryResult[]> {
@@ -61,27 +91,43 @@ export class ShopifyOrders extends ShopifyAccount {
   }
 
   cancelParcel(given: Given<typeof define.parcelName>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.cancelParcel(define.parcelName.parse(given), this.now()));
-  }
-
-  pay(given: Given<typeof define.orderName>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.pay(define.orderName.parse(given), this.now()));
+    const { id, parcel: at } = define.parcelName.parse(given);
+    const order = this.store.order(id);
+    const parcel = parcelOf(order, at);
+    parcel.status = 'cancelled';
+    parcel.updatedAt = this.now();
+    return this.notify([{ topic: 'fulfillments/update', order, parcel }, ...this.store.touched(order, this.now())]);
   }
 
   refund(given: Given<typeof define.refunding>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.refund(define.refunding.parse(given), this.now()));
+    const { id, lines } = define.refunding.parse(given);
+    const order = this.store.order(id);
+    const back = lines === undefined ? order.lines : lines.flatMap((at) => order.lines[at] ?? []);
+    for (const line of back) line.currentQuantity = 0;
+    const all = order.lines.every(({ currentQuantity }) => currentQuantity === 0);
+    order.payment = all ? 'refunded' : 'partially_refunded';
+    this.store.transact(order, 'REFUND', this.now());
+    return this.notify(this.store.touched(order, this.now(), 'refunds/create'));
   }
 
   cancel(given: Given<typeof define.orderName>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.cancel(define.orderName.parse(given), this.now()));
+    const order = this.store.order(define.orderName.parse(given).id);
+    if (order.cancelledAt !== null) throw new ControlError('it is cancelled already');
+    order.cancelledAt = this.now();
+    return this.notify(this.store.touched(order, this.now(), 'orders/cancelled'));
   }
 
   remove(given: Given<typeof define.orderName>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.remove(define.orderName.parse(given)));
+    const order = this.store.order(define.orderName.parse(given).id);
+    this.store.orders.delete(order.id);
+    return this.notify([{ topic: 'orders/delete', order }]);
   }
 
   change(given: Given<typeof define.orderChange>): Promise<DeliveryResult[]> {
-    return this.notify(this.store.change(define.orderChange.parse(given), this.now()));
+    const { id, ...rest } = define.orderChange.parse(given);
+    const order = this.store.order(id);
+    this.store.knownCustomer(rest.customerId);
+    return this.notify(this.store.touched(Object.assign(order, rest), this.now()));
   }
 
   order(id: string): OrderReport {
@@ -118,4 +164,10 @@ export class ShopifyOrders extends ShopifyAccount {
     );
     return (await Promise.all(results)).flat();
   }
+}
+
+function parcelOf(order: Order, at = -1): Parcel {
+  const parcel = order.parcels.at(at);
+  if (parcel === undefined) throw new ControlError('there is no such parcel');
+  return parcel;
 }

@@ -1,4 +1,4 @@
-import { type Address, fulfillmentStatusOf, type Order, type Parcel } from './model.ts';
+import { type Address, fulfillmentStatusOf, type Order, type Parcel } from './definitions.ts';
 import type { Store } from './store.ts';
 
 /** A whole number of any length, to be written without quotes. */

@@ -1,4 +1,3 @@
-import { digestOf } from './metafields.ts';
 import {
   type Address,
   type Customer,
@@ -7,31 +6,34 @@ import {
   type Metafield,
   type Order,
   type Parcel,
+  type Settings,
   type Subscription,
-} from './model.ts';
-import type { Store } from './store.ts';
+} from './definitions.ts';
+import type { Occurrence, Store } from './store.ts';
 
-/** What the views look into, and what keeps some of it from an app. */
-export interface Sight {
+/** What a call works with. */
+export interface Context {
   store: Store;
+  settings: Settings;
+  shop: { id: string; domain: string };
+  now: number;
   /** @throws GraphQLError ACCESS_DENIED unless the token has one of these */
   need: (...oneOf: string[]) => void;
-  /** False: personal data comes empty. */
-  personal: boolean;
-  /** As if another app had set it: by `namespace.key`. */
-  sticky: Readonly<Record<string, string>>;
-  webhookVersion: string;
-  /** Orders that can't be shown, by id. */
-  broken: readonly string[];
+  /** Tells the webhooks. */
+  notify: (occurrences: readonly Occurrence[]) => void;
 }
+
+/** Changes with the value. */
+export const digestOf = (value: string): string => Buffer.from(value).toString('base64url').slice(0, 64);
 
 const time = (at: number | null): string | null => (at === null ? null : `${new Date(at).toISOString().slice(0, 19)}Z`);
 
 export const gid = (type: string, id: string): string => `gid://shopify/${type}/${id}`;
 
 /** Parts of an answer, by the schema's names; what takes arguments or needs a right is a function. */
-export function orderView(order: Order, sight: Sight) {
-  const { store, need, personal, sticky, broken } = sight;
+export function orderView(order: Order, context: Context) {
+  const { store, need } = context;
+  const { protectedData: personal, sticky, broken } = context.settings;
   const first = <T>(items: readonly T[], count: number | null | undefined): T[] =>
     items.slice(0, count ?? items.length);
   const money = { amount: order.total, currencyCode: 'EUR' };
@@ -66,16 +68,16 @@ export function orderView(order: Order, sight: Sight) {
     displayFulfillmentStatus: fulfillmentStatusOf(order),
     customAttributes: order.attributes,
     currentTotalPriceSet: { shopMoney: money, presentmentMoney: money },
-    retailLocation: () => locationView(order.locationId, sight),
+    retailLocation: () => locationView(order.locationId, context),
     customer: () => {
       if (customer === undefined) return null;
       need('read_customers');
-      return customerView(customer, sight);
+      return customerView(customer, context);
     },
     shippingAddress: personal ? addressView(order.shipping, `${order.id}1`) : null,
     billingAddress: personal ? addressView(order.billing, `${order.id}2`) : null,
     fulfillments: (given: { first?: number | null }) =>
-      first(order.parcels, given.first).map((parcel) => parcelView(parcel, order, sight)),
+      first(order.parcels, given.first).map((parcel) => parcelView(parcel, order, context)),
     transactions: (given: { first?: number | null }) =>
       first(order.transactions, given.first).map(({ id, kind, status, at }) => ({
         __typename: 'OrderTransaction',
@@ -111,7 +113,7 @@ export function orderView(order: Order, sight: Sight) {
 }
 
 /** In the words of the API; of a carrier's word and of none. */
-function parcelView(parcel: Parcel, order: Order, sight: Sight) {
+function parcelView(parcel: Parcel, order: Order, context: Context) {
   const lines = order.lines.filter(({ id }) => parcel.lineIds.includes(id));
   return {
     __typename: 'Fulfillment',
@@ -124,18 +126,18 @@ function parcelView(parcel: Parcel, order: Order, sight: Sight) {
     deliveredAt: time(parcel.deliveredAt),
     requiresShipping: lines.some(({ requiresShipping }) => requiresShipping),
     totalQuantity: lines.reduce((sum, { quantity }) => sum + quantity, 0),
-    location: () => locationView(parcel.locationId, sight),
+    location: () => locationView(parcel.locationId, context),
   };
 }
 
-function locationView(id: string | undefined, { store, need }: Sight) {
+function locationView(id: string | undefined, { store, need }: Context) {
   const name = store.locations.get(id ?? '');
   if (id === undefined || name === undefined) return null;
   need('read_locations', 'read_inventory', 'read_markets_home');
   return { __typename: 'Location', id: gid('Location', id), name };
 }
 
-function customerView(customer: Customer, { store, personal }: Sight) {
+function customerView(customer: Customer, { store, settings: { protectedData: personal } }: Context) {
   const { email, phone, emailConsent, smsConsent } = customer;
   const state = smsConsent === 'NOT_SUBSCRIBED' ? 'NEVER_SUBSCRIBED' : smsConsent;
   return {
@@ -192,7 +194,10 @@ export function definitionView({ id, type, validations, access, ...rest }: Defin
   };
 }
 
-export function subscriptionView({ id, createdAt, ofApp: _, ...rest }: Subscription, { webhookVersion }: Sight) {
+export function subscriptionView(
+  { id, createdAt, ofApp: _, ...rest }: Subscription,
+  { settings: { webhookVersion } }: Context,
+) {
   return {
     __typename: 'WebhookSubscription',
     ...rest,

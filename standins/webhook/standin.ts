@@ -1,11 +1,34 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { ControlError, command, createControlSurface, nothing } from '../kit/control.ts';
+import { type Command, command, held, nothing } from '../kit/control.ts';
+import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
-import { type VendorOptions, VendorStandin, vendorCommands } from '../kit/vendor-standin.ts';
+import { type VendorOptions, VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult, Message, RetryPolicy } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
-import { isSigned, signature } from './signature.ts';
+
+/** Standard Webhooks 1.0.0: the secret is base64 after `whsec_`, signed is `id.timestamp.body`. */
+export function signature(secret: string, id: string, timestamp: string, body: string | Buffer): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+}
+
+export function isSigned(
+  headers: Readonly<Record<string, string | undefined>>,
+  body: Buffer,
+  secret: string,
+  now: Date,
+): boolean {
+  const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '', 'webhook-signature': given = '' } = headers;
+  if (id === '' || id.includes('.') || !/^\d{10}$/.test(timestamp)) return false;
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > 300) return false;
+  const expected = Buffer.from(signature(secret, id, timestamp, body));
+  return given.split(' ').some((one) => {
+    const bytes = Buffer.from(one);
+    return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+  });
+}
 
 interface JobboardOptions extends VendorOptions {
   /** Signs what comes back. Default: `answerSecret` below. */
@@ -68,14 +91,16 @@ export class JobboardStandin extends VendorStandin {
   readonly #jobs = new Map<string, Job>();
   readonly #sent = new Map<string, { id: string; body: string }>();
   readonly #seen = new Set<string>();
-  readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
   #hook: z.output<typeof define.hook> | undefined;
   #refused = 0;
 
   constructor(options: JobboardOptions = {}) {
     super(retries, options);
     this.answerSecret = options.answerSecret ?? answerSecret;
-    this.#control = createControlSurface([
+  }
+
+  protected override commands(): Command[] {
+    return [
       command('PUT', 'hook', define.hook, (input) => this.setHook(input)),
       command('DELETE', 'hook', nothing, () => this.removeHook()),
       command('POST', 'jobs', define.jobDefinition, (input) => this.addJob(input)),
@@ -88,13 +113,10 @@ export class JobboardStandin extends VendorStandin {
       command('POST', 'survey', define.surveyAnswers, (input) => this.sendSurvey(input)),
       command('POST', 'redeliver', define.redelivery, ({ id }) => this.redeliver(id)),
       command('GET', 'sent', nothing, () => this.sent()),
-      ...vendorCommands(this),
-    ]);
+    ];
   }
 
-  /** Bound, so that it can be handed on. */
-  readonly handle = async (req: StandinRequest): Promise<StandinResponse> => {
-    if (req.path.startsWith('/_control/')) return this.#control(req);
+  protected override async answer(req: StandinRequest): Promise<StandinResponse> {
     this.note(req, req.path, this.now());
     if (req.path !== '/answers') return { status: 404, body: 'Cannot find that.' };
     if (req.method !== 'POST') return { status: 405, body: '' };
@@ -110,7 +132,7 @@ export class JobboardStandin extends VendorStandin {
     if (answer.data.type === 'feedback.erased') Object.assign(job, { feedback: null, unanswered: false });
     else await this.#take(job, id, answer.data);
     return { status: 204 };
-  };
+  }
 
   /** Its events are kept, for `redeliver`. */
   removeHook(): void {
@@ -188,9 +210,7 @@ export class JobboardStandin extends VendorStandin {
 
   /** The same event again, under its id. */
   async redeliver(id: string): Promise<DeliveryResult> {
-    const event = this.#sent.get(id);
-    if (event === undefined) throw new ControlError(`no event ${id} was sent`);
-    return await this.#send(event);
+    return await this.#send(held(this.#sent, id, 'event'));
   }
 
   /** Ids of everything sent, first to last. */
@@ -221,9 +241,7 @@ export class JobboardStandin extends VendorStandin {
   }
 
   #job(id: string): Job {
-    const job = this.#jobs.get(id);
-    if (job === undefined) throw new ControlError(`there is no job ${id}`);
-    return job;
+    return held(this.#jobs, id, 'job');
   }
 
   #view({ id, title, status, doneAt, customer }: Job): object {
@@ -259,3 +277,27 @@ export function startWebhookStandin(
 ): Promise<StandinServer & { standin: JobboardStandin }> {
   return serveStandin(new JobboardStandin(options), options.port);
 }
+
+const secret = `whsec_${Buffer.alloc(32, 'jobboard events').toString('base64')}`;
+
+export const guide: Guide = {
+  about: 'A job board that no connector was written for: it sends signed webhooks, and takes answers at /answers.',
+  configuration: (url) => `sources:
+  jobs:
+    connector: webhook
+    signature: { kind: standard, secrets: [${secret}] }
+    event:
+      record: data.job.id
+      closed: type = "job.done"
+      changed: type = "job.reopened"
+      closedAt: data.job.doneAt
+      shape: data
+    rules: [{ name: everybody, campaign: 12, contact: customer.email }]
+    writeBack: { url: "${url}/answers", secrets: [${answerSecret}], allowPrivate: true }`,
+  steps: [
+    { what: 'webhooks go to closeloop', method: 'PUT', path: 'hook', body: { url: `${hooks}/jobs`, secret } },
+    { what: 'a job', method: 'POST', path: 'jobs', body: { id: 41960, customer: { email: sampleEmail } } },
+    { what: 'finish it', method: 'POST', path: 'jobs/41960/finish' },
+    { what: 'look at it', method: 'GET', path: 'jobs/41960' },
+  ],
+};

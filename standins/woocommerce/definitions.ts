@@ -1,10 +1,46 @@
 import { z } from 'zod';
-import { senderChange as vendorSenderChange } from '../kit/vendor-standin.ts';
+import type { Stored } from '../kit/control.ts';
+import { type VendorOptions, senderChange as vendorSenderChange } from '../kit/vendor-standin.ts';
+
+/** What WooCommerce itself knows; plugins register more. */
+export const coreStatuses = [
+  'pending',
+  'processing',
+  'on-hold',
+  'completed',
+  'cancelled',
+  'refunded',
+  'failed',
+  'checkout-draft',
+] as const;
+
+export interface Meta {
+  id: number;
+  key: string;
+  /** Any JSON value, whatever was sent. */
+  value: unknown;
+}
+
+export interface Note {
+  id: number;
+  note: string;
+  /** Was mailed to the customer. */
+  customerNote: boolean;
+  at: number;
+}
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
 const status = z.string().regex(/^[a-z0-9-]{1,20}$/);
 const address = z.record(z.string(), z.string());
+
+const item = z.strictObject({
+  name: z.string().default('Filterkaffee'),
+  productId: id.default(93),
+  quantity: z.number().default(1),
+  sku: z.string().default(''),
+  total: z.string().default('44.60'),
+});
 
 export const orderDefinition = z.strictObject({
   id: id.optional(),
@@ -18,17 +54,10 @@ export const orderDefinition = z.strictObject({
   billing: address.default({}),
   shipping: address.default({}),
   items: z
-    .array(
-      z.strictObject({
-        name: z.string().default('Filterkaffee'),
-        productId: id.default(93),
-        quantity: z.number().default(1),
-        sku: z.string().default(''),
-        total: z.string().default('44.60'),
-      }),
-    )
+    .array(item)
     .default([{ name: 'Filterkaffee', productId: 93, quantity: 1, sku: 'NK-ALS-500', total: '44.60' }]),
   meta: z.record(z.string(), z.unknown()).default({}),
+  /** False for downloads and services only. */
   needsProcessing: z.boolean().default(true),
   /** How long ago it was made. */
   ageMs: z.number().nonnegative().default(0),
@@ -54,6 +83,7 @@ export const keyDefinition = z.strictObject({
   key: z.string(),
   secret: z.string(),
   rights: z.enum(['read', 'write', 'read_write']).default('read_write'),
+  /** May its WordPress user see and edit orders and webhooks? */
   mayEditOrders: z.boolean().default(true),
 });
 
@@ -83,13 +113,55 @@ export const settingsChange = z.strictObject({
   redirectTo: z.string().nullable().exactOptional(),
   /** The host takes the Authorization header away. Default false. */
   dropsAuthorization: z.boolean().exactOptional(),
-  /** The webhooks' owner may not see orders any more: signed errors are delivered. Default false. */
-  ownerLostRights: z.boolean().exactOptional(),
   /** False: the background jobs stand still, what happens meanwhile is never delivered. Default true. */
   deliveries: z.boolean().exactOptional(),
-  /**
-   * False, as WordPress: nothing is delivered to private addresses, nor to ports other than 80, 443 and 8080. Default
-   * true, as tests and the demo receive on this machine.
-   */
-  localReceivers: z.boolean().exactOptional(),
 });
+
+/** Instants are epoch ms; the API shows whole seconds. */
+export interface Order extends Omit<Stored<typeof orderDefinition>, 'items' | 'meta' | 'ageMs'> {
+  number: string;
+  items: (Omit<z.output<typeof item>, 'productId'> & { id: number; product_id: number; variation_id: number })[];
+  meta: Meta[];
+  refunds: { id: number; reason: string; total: string }[];
+  createdAt: number;
+  modifiedAt: number;
+  paidAt: number | null;
+  completedAt: number | null;
+  /** In the trash: what it was before. */
+  trashedFrom: string | undefined;
+  notes: Note[];
+  /** How often a customer was mailed about it because of an API call. */
+  mails: number;
+  /** How often an API call made WooCommerce recalculate its totals. */
+  recalculations: number;
+}
+
+export interface Webhook extends Omit<Stored<typeof webhookDefinition>, 'url'> {
+  status: 'active' | 'paused' | 'disabled';
+  deliveryUrl: string;
+  /** Failures since the last success; enabling again doesn't forget them. */
+  failures: number;
+  createdAt: number;
+  modifiedAt: number;
+}
+
+export type ApiKey = z.output<typeof keyDefinition>;
+
+/** Nothing here waits: a delivery is never tried again. */
+export interface WooCommerceStandinOptions extends Omit<VendorOptions, 'sleep'> {
+  /** A key with all rights. Default `ck_standin` and `cs_standin`. */
+  consumerKey?: string;
+  consumerSecret?: string;
+}
+
+export type Settings = Required<z.output<typeof settingsChange>>;
+
+export function openSettings(): Settings {
+  return {
+    permalinks: true,
+    rest: true,
+    redirectTo: null,
+    dropsAuthorization: false,
+    deliveries: true,
+  };
+}

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { jsonBody, ok, type StandinResponse } from '../kit/message.ts';
-import { Problem } from '../kit/problem.ts';
+import { jsonBody, ok, Problem, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { Order } from './model.ts';
-import { invalidParam, noSuchOrder, problem } from './problem.ts';
+import { type Context, invalidParam, noSuchOrder, problem } from './context.ts';
+import type { Order } from './definitions.ts';
 import { onlyFields, viewNote, viewOrder } from './views.ts';
 
 const base = '/wp-json/wc/v3/orders';

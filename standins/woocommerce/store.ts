@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { ControlError } from '../kit/control.ts';
+import { ControlError, held } from '../kit/control.ts';
 import type * as define from './definitions.ts';
-import { type ApiKey, coreStatuses, type Order, type Webhook } from './model.ts';
+import { type ApiKey, coreStatuses, type Order, type Webhook } from './definitions.ts';
 
 /** Reserved for setters of the order itself: writing one as meta data would change the order. */
 const internalKeys = /^_(?:billing|shipping|order|customer|payment|transaction|date|cart|recorded|new_order)/;
@@ -50,15 +50,11 @@ export class Store {
   }
 
   order(id: number): Order {
-    const order = this.orders.get(id);
-    if (order === undefined) throw new ControlError(`there is no order ${id}`);
-    return order;
+    return held(this.orders, id, 'order');
   }
 
   webhook(id: number): Webhook {
-    const webhook = this.webhooks.get(id);
-    if (webhook === undefined) throw new ControlError(`there is no webhook ${id}`);
-    return webhook;
+    return held(this.webhooks, id, 'webhook');
   }
 
   /** Every save changes the time of the last change; only the move to `completed` dates the completion, each one anew. */

@@ -1,4 +1,4 @@
-import type { Note, Order, Webhook } from './model.ts';
+import type { Note, Order, Webhook } from './definitions.ts';
 
 /** The site's own time is an hour ahead of UTC. */
 const siteOffsetMs = 3_600_000;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { jsonBody, ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import type { Webhook } from './model.ts';
-import { invalidParam, noSuchWebhook, problem } from './problem.ts';
+import { type Context, invalidParam, noSuchWebhook, problem } from './context.ts';
+import type { Webhook } from './definitions.ts';
 import { viewWebhook } from './views.ts';
 
 const base = '/wp-json/wc/v3/webhooks';

@@ -1,33 +1,26 @@
-import { createHash } from 'node:crypto';
-import { BlockList, isIP } from 'node:net';
+import { createHash, createHmac } from 'node:crypto';
 import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
-import type { Order, Webhook } from './model.ts';
-import type { Settings } from './settings.ts';
-import { signWooCommerce } from './signature.ts';
+import type { Order, Settings, Webhook } from './definitions.ts';
 import { phpJson, viewOrder } from './views.ts';
+
+const entities: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#039;': "'",
+};
+
+/** base64(HMAC-SHA256(body)). The stored secret's HTML entities are decoded before it becomes the key. */
+export function signWooCommerce(secret: string, raw: Uint8Array | string): string {
+  const key = secret.replace(/&(?:amp|lt|gt|quot|#039);/g, (entity) => entities[entity] ?? entity);
+  return createHmac('sha256', key).update(raw).digest('base64');
+}
 
 /** One attempt, never a second. */
 export const wooCommerceRetries: RetryPolicy = { timeoutMs: 60_000, pauseMs: () => undefined };
 
 const mostFailures = 5;
-const privateRanges = new BlockList();
-for (const [from, bits] of [
-  ['10.0.0.0', 8],
-  ['127.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['0.0.0.0', 8],
-] as const) {
-  privateRanges.addSubnet(from, bits);
-}
-
-/** What WordPress sends to: http or https, three ports, no password, no private address. Names aren't resolved here. */
-export function isDeliverable(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname, port, username } = new URL(address);
-  if (!/^https?:$/.test(protocol) || username !== '' || !['', '80', '443', '8080'].includes(port)) return false;
-  return hostname !== 'localhost' && !(isIP(hostname) === 4 && privateRanges.check(hostname));
-}
 
 interface OutboxPorts {
   sender: WebhookSender;
@@ -66,7 +59,7 @@ export class Outbox {
   /** Form-encoded, unsigned, of none of the X-WC headers. */
   async ping(webhook: Webhook): Promise<DeliveryResult> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': agent };
-    return await this.#send(webhook, () => ({
+    return await this.#ports.sender.send(() => ({
       method: 'POST',
       url: webhook.deliveryUrl,
       headers,
@@ -75,7 +68,7 @@ export class Outbox {
   }
 
   async #deliver(webhook: Webhook, build: () => Message): Promise<DeliveryResult> {
-    const result = await this.#send(webhook, build);
+    const result = await this.#ports.sender.send(build);
     const taken = result.status !== undefined && result.status >= 200 && result.status <= 302;
     if (taken) webhook.failures = 0;
     // Looked at before it is counted: the seventh in a row is the one.
@@ -84,23 +77,9 @@ export class Outbox {
     return result;
   }
 
-  async #send(webhook: Webhook, build: () => Message): Promise<DeliveryResult> {
-    const { sender, settings } = this.#ports;
-    if (settings().localReceivers || isDeliverable(webhook.deliveryUrl)) return await sender.send(build);
-    build();
-    return { attempts: [{ met: 'no-connection' }], delivered: false };
-  }
-
   #body(webhook: Webhook, order: Order): unknown {
     if (webhook.topic.startsWith('action.')) return { action: webhook.topic.slice('action.'.length), arg: order.id };
     if (webhook.topic === 'order.deleted') return { id: order.id };
-    if (this.#ports.settings().ownerLostRights) {
-      return {
-        code: 'woocommerce_rest_cannot_view',
-        message: 'Sorry, you cannot view this resource.',
-        data: { status: 401 },
-      };
-    }
     return viewOrder(order, this.#ports.site());
   }
 

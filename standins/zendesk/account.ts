@@ -1,17 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { ControlError, type Given } from '../kit/control.ts';
+import { type Given, held } from '../kit/control.ts';
 import { VendorStandin } from '../kit/vendor-standin.ts';
-import type { Admin, CustomObject, KeyedField } from './admin.ts';
 import type { NewWebhook } from './context.ts';
+import type { Rule } from './definitions.ts';
 import * as define from './definitions.ts';
-import type { Group, ObjectRecord, Organization, TicketField, User, Webhook } from './model.ts';
-import { callsOf, type Rule } from './rules.ts';
-import { openSettings, type Settings, type ZendeskStandinOptions } from './settings.ts';
+import {
+  type Admin,
+  type CustomObject,
+  type Group,
+  type KeyedField,
+  type ObjectRecord,
+  type Organization,
+  openSettings,
+  type Settings,
+  type TicketField,
+  type User,
+  type Webhook,
+  type ZendeskStandinOptions,
+} from './definitions.ts';
 import { apiUserId, Store } from './store.ts';
-import { eventPrefix, zendeskRetries } from './webhooks.ts';
+import { callsOf, eventPrefix, zendeskRetries } from './webhooks.ts';
 
 /** What an admin sets up in an account: users, fields, rules, webhooks, settings. */
-export class ZendeskAccount extends VendorStandin {
+export abstract class ZendeskAccount extends VendorStandin {
   protected store: Store;
   readonly #options: ZendeskStandinOptions;
 
@@ -29,15 +40,6 @@ export class ZendeskAccount extends VendorStandin {
     const { id, ...changes } = define.userChange.parse(given);
     const named = Object.entries(changes).filter(([key, value]) => value !== undefined && Object.hasOwn(given, key));
     return Object.assign(this.store.user(id), Object.fromEntries(named), { updatedAt: this.now() });
-  }
-
-  /** The tickets are the survivor's from now on, whose primary address stays; the other user is gone. No webhook for tickets tells of it. */
-  mergeUser(given: Given<typeof define.userMerge>): User {
-    const { id, into } = define.userMerge.parse(given);
-    const survivor = this.store.user(into);
-    this.changeUser({ id, active: false });
-    for (const ticket of this.store.tickets.values()) if (ticket.requesterId === id) ticket.requesterId = into;
-    return survivor;
   }
 
   user(id: number): User {
@@ -62,9 +64,7 @@ export class ZendeskAccount extends VendorStandin {
 
   /** A field as it is stored, for a test to spoil. */
   ticketField(id: number): TicketField {
-    const field = this.store.fields.get(id);
-    if (field === undefined) throw new ControlError(`there is no ticket field ${id}`);
-    return field;
+    return held(this.store.fields, id, 'ticket field');
   }
 
   addCustomObject(given: Given<typeof define.customObject>): CustomObject {
@@ -80,11 +80,9 @@ export class ZendeskAccount extends VendorStandin {
   }
 
   addBrand(given: Given<typeof define.named>): number {
-    return this.#name(this.store.brands, given);
-  }
-
-  addForm(given: Given<typeof define.named>): number {
-    return this.#name(this.store.forms, given);
+    const { id = this.store.nextId(), name } = define.named.parse(given);
+    this.store.brands.set(id, name);
+    return id;
   }
 
   addCustomStatus(given: Given<typeof define.customStatus>): number {
@@ -156,11 +154,6 @@ export class ZendeskAccount extends VendorStandin {
     return Object.assign(this.store.settings, settings);
   }
 
-  /** Every token issued so far stops working. */
-  revokeTokens(): void {
-    this.store.tokens.clear();
-  }
-
   override reset(): void {
     super.reset();
     this.store = this.#openStore();
@@ -175,11 +168,5 @@ export class ZendeskAccount extends VendorStandin {
 
   #openStore(): Store {
     return new Store(openSettings(this.#options), this.now());
-  }
-
-  #name(names: Map<number, string>, given: Given<typeof define.named>): number {
-    const { id = this.store.nextId(), name } = define.named.parse(given);
-    names.set(id, name);
-    return id;
   }
 }

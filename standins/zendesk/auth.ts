@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formOrJsonBody, ok, type StandinRequest, type StandinResponse } from '../kit/message.ts';
-import type { User } from './model.ts';
-import { forbidden, invalidToken, unauthenticated } from './problem.ts';
-import type { Credentials } from './settings.ts';
+import { forbidden, invalidToken, unauthenticated } from './context.ts';
+import type { Credentials, User } from './definitions.ts';
 import { apiUserId, type Store } from './store.ts';
 
 const resources = [
@@ -85,8 +84,7 @@ function basicUser(store: Store, { apiToken }: Credentials, encoded: string): Us
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const mark = text.indexOf(':');
   const name = text.slice(0, mark);
-  if (!store.settings.legacyTokens || !name.endsWith('/token') || text.slice(mark + 1) !== apiToken)
-    throw unauthenticated();
+  if (!name.endsWith('/token') || text.slice(mark + 1) !== apiToken) throw unauthenticated();
   const email = name.slice(0, -'/token'.length).toLowerCase();
   const user = [...store.users.values()].find((one) => one.email?.toLowerCase() === email);
   if (user === undefined || user.role === 'end-user' || !user.active || user.suspended) throw unauthenticated();

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import type { CustomObject, KeyedField } from './admin.ts';
-import { adminOnly, bodyOf } from './admin-body.ts';
-import type { Context } from './context.ts';
-import { fieldKey, keyedType, viewKeyedField } from './field-endpoints.ts';
-import { needOptions, options, replaceOptions } from './field-options.ts';
-import { paged } from './paging.ts';
-import { recordInvalid, recordNotFound } from './problem.ts';
+import { adminOnly, badRequest, bodyOf, type Context, paged, recordInvalid, recordNotFound, there } from './context.ts';
+import type { CustomObject, ObjectRecord } from './definitions.ts';
+import { fieldKey, keyedType, needOptions, options, replaceOptions, viewKeyedField } from './field-endpoints.ts';
+import { keyedValue } from './other-endpoints.ts';
+import { objectOf } from './ticket-body.ts';
+import { iso } from './views.ts';
 
 const customObject = z.object({
   key: fieldKey,
@@ -34,14 +33,18 @@ const objectFieldChange = z.object({
 export const customObjectRoutes: Route<Context>[] = [
   route('POST', '/api/v2/custom_objects', createObject),
   route('GET', '/api/v2/custom_objects/{key}', (context, { key }) =>
-    ok({ custom_object: viewObject(objectOf(context, key)) }),
+    ok({ custom_object: viewObject(definitionOf(context, key)) }),
   ),
   route('GET', '/api/v2/custom_objects/{key}/fields', (context, { key }) => {
-    const fields = objectOf(context, key).fields.map((field) => viewKeyedField(field, context));
+    const fields = definitionOf(context, key).fields.map((field) => viewKeyedField(field, context));
     return ok(paged(context, 'custom_object_fields', fields));
   }),
   route('POST', '/api/v2/custom_objects/{key}/fields', createField),
   route('PATCH', '/api/v2/custom_objects/{key}/fields/{field}', updateField),
+  // Records are found and set by the caller's own id for them.
+  route('GET', '/api/v2/custom_objects/{key}/records', (context, { key }) => list(context, key)),
+  route('PATCH', '/api/v2/custom_objects/{key}/records', (context, { key }) => set(context, key)),
+  route('DELETE', '/api/v2/custom_objects/{key}/records', (context, { key }) => remove(context, key)),
 ];
 
 function createObject(context: Context): StandinResponse {
@@ -59,7 +62,7 @@ function createObject(context: Context): StandinResponse {
 
 function createField(context: Context, params: Readonly<Record<string, string>>): StandinResponse {
   adminOnly(context);
-  const { fields } = objectOf(context, params.key);
+  const { fields } = definitionOf(context, params.key);
   const given = bodyOf(context, 'custom_object_field', objectField);
   const { key, title, type, active, regexp_for_validation, custom_field_options } = given;
   if (fields.some((field) => field.key === key)) throw taken();
@@ -76,7 +79,9 @@ function createField(context: Context, params: Readonly<Record<string, string>>)
 /** Options that aren't named are removed; an option without an id is a new option, whatever its tag. */
 function updateField(context: Context, params: Readonly<Record<string, string>>): StandinResponse {
   adminOnly(context);
-  const field = fieldOf(objectOf(context, params.key), params.field);
+  const field = there(
+    definitionOf(context, params.key).fields.find(({ id, key }) => key === params.field || String(id) === params.field),
+  );
   const { title, active, custom_field_options } = bodyOf(context, 'custom_object_field', objectFieldChange);
   if (custom_field_options !== undefined) {
     needOptions(true, custom_field_options);
@@ -88,18 +93,6 @@ function updateField(context: Context, params: Readonly<Record<string, string>>)
   return ok({ custom_object_field: viewKeyedField(field, context) });
 }
 
-function objectOf({ store }: Context, key: string | undefined): CustomObject {
-  const found = store.admin.customObjects.get(key ?? '');
-  if (found === undefined) throw recordNotFound();
-  return found;
-}
-
-function fieldOf({ fields }: CustomObject, keyOrId: string | undefined): KeyedField {
-  const found = fields.find(({ id, key }) => key === keyOrId || String(id) === keyOrId);
-  if (found === undefined) throw recordNotFound();
-  return found;
-}
-
 const viewObject = ({ key, title }: CustomObject): object => ({
   key,
   title,
@@ -108,3 +101,81 @@ const viewObject = ({ key, title }: CustomObject): object => ({
 });
 
 const taken = () => recordInvalid({ key: [{ description: 'Key: has already been taken', error: 'DuplicateValue' }] });
+
+const body = z.object({
+  custom_object_record: z.object({
+    name: z.string().optional(),
+    custom_object_fields: z.record(z.string(), z.unknown()).default({}),
+  }),
+});
+
+function list(context: Context, key: string | undefined): StandinResponse {
+  const object = definitionOf(context, key);
+  const wanted = context.req.query.get('filter[external_ids]')?.split(',');
+  const records = [...context.store.records.values()].filter(
+    (record) => record.object === object.key && (wanted === undefined || wanted.includes(record.externalId)),
+  );
+  const meta = { has_more: false, after_cursor: null, before_cursor: null };
+  const custom_object_records = records.map(view);
+  return ok({ custom_object_records, count: records.length, meta, links: { next: null, prev: null } });
+}
+
+function remove(context: Context, key: string | undefined): StandinResponse {
+  const object = definitionOf(context, key);
+  const externalId = externalIdOf(context);
+  if (!context.store.records.delete(`${object.key}/${externalId}`)) throw recordNotFound();
+  return { status: 204 };
+}
+
+function set(context: Context, key: string | undefined): StandinResponse {
+  const { store, now } = context;
+  const object = definitionOf(context, key);
+  const externalId = externalIdOf(context);
+  const parsed = body.safeParse(objectOf(context.req));
+  if (!parsed.success) throw badRequest('custom_object_record must be an object');
+  const { name, custom_object_fields } = parsed.data.custom_object_record;
+  const place = `${object.key}/${externalId}`;
+  const held = store.records.get(place);
+  if (held === undefined && name === undefined) {
+    throw recordInvalid({ name: [{ description: 'Name: cannot be blank', error: 'BlankValue' }] });
+  }
+  const record = held ?? {
+    id: `01${String(store.nextId())}`,
+    object: object.key,
+    externalId,
+    name: '',
+    fields: Object.fromEntries(object.fields.map((field) => [field.key, null])),
+    createdAt: now,
+    updatedAt: now,
+  };
+  for (const field of object.fields) {
+    const value = Object.hasOwn(custom_object_fields, field.key)
+      ? keyedValue(field, custom_object_fields[field.key])
+      : undefined;
+    if (value !== undefined) record.fields[field.key] = value;
+  }
+  store.records.set(place, Object.assign(record, { name: name ?? record.name, updatedAt: now }));
+  return ok({ custom_object_record: view(record) });
+}
+
+function externalIdOf({ req }: Context): string {
+  const externalId = req.query.get('external_id') ?? '';
+  if (externalId === '') throw badRequest('external_id or name is required');
+  return externalId;
+}
+
+function definitionOf({ store }: Context, key: string | undefined): CustomObject {
+  return there(store.admin.customObjects.get(key ?? ''));
+}
+
+function view({ id, object, externalId, name, fields, createdAt, updatedAt }: ObjectRecord): object {
+  return {
+    id,
+    custom_object_key: object,
+    external_id: externalId,
+    name,
+    custom_object_fields: fields,
+    created_at: iso(createdAt),
+    updated_at: iso(updatedAt),
+  };
+}

@@ -1,6 +1,47 @@
 import { z } from 'zod';
-import { keyedFieldTypes } from './admin.ts';
-import { fieldTypes, statuses } from './model.ts';
+import type { Stored } from '../kit/control.ts';
+import type { VendorOptions } from '../kit/vendor-standin.ts';
+
+export const statuses = ['new', 'open', 'pending', 'hold', 'solved', 'closed'] as const;
+export type Status = (typeof statuses)[number];
+
+/** Each category's default custom status. A closed ticket keeps the custom status with which it was solved. */
+export const customStatusIds: Readonly<Record<Status, number>> = {
+  new: 5001,
+  open: 5002,
+  pending: 5003,
+  hold: 5004,
+  solved: 5005,
+  closed: 5005,
+};
+
+export const fieldTypes = [
+  'text',
+  'textarea',
+  'checkbox',
+  'date',
+  'integer',
+  'decimal',
+  'regexp',
+  'partialcreditcard',
+  'multiselect',
+  'tagger',
+  'lookup',
+] as const;
+export type FieldType = (typeof fieldTypes)[number];
+
+export const keyedFieldTypes = [
+  'text',
+  'textarea',
+  'checkbox',
+  'date',
+  'integer',
+  'decimal',
+  'regexp',
+  'dropdown',
+  'lookup',
+  'multiselect',
+] as const;
 
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
@@ -25,9 +66,6 @@ export const userDefinition = z.strictObject({
 
 export const userName = z.strictObject({ id });
 export const userChange = z.strictObject({ ...userDefinition.partial().shape, id });
-
-/** `id` is merged away, into `into`. */
-export const userMerge = z.strictObject({ id, into: id });
 
 /** The customer rates the solved ticket; again, to change their mind. */
 export const ratingAction = z.strictObject({
@@ -119,8 +157,18 @@ export const webhookTarget = z.strictObject({
   statuses: z.array(z.enum(statuses)).default(['solved']),
 });
 
-const ruleValue = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.union([z.string(), z.number()]))]);
-const ruleCondition = z.strictObject({ field: z.string(), operator: z.string(), value: ruleValue.default(null) });
+export const ruleValue = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  z.array(z.union([z.string(), z.number()])),
+]);
+export const ruleCondition = z.strictObject({
+  field: z.string(),
+  operator: z.string(),
+  value: ruleValue.default(null),
+});
 /** A trigger or an automation, in the vendor's words. */
 export const rule = z.strictObject({
   title: z.string(),
@@ -164,17 +212,25 @@ export const delivery = z.strictObject({
   actorId: id.optional(),
 });
 
+const adminSettings = z.strictObject({
+  /** Legacy satisfaction ratings. */
+  customerSatisfaction: z.boolean().exactOptional(),
+  /** Whether webhooks may subscribe to ticket events; the vendor's documents disagree. */
+  ticketEvents: z.boolean().exactOptional(),
+  /** At most 10 webhooks. */
+  trial: z.boolean().exactOptional(),
+  /** How many custom objects the plan has room for. */
+  customObjects: z.number().int().min(0).exactOptional(),
+  /** The scopes that the OAuth client may ask for at most; left out: all. */
+  clientScopes: z.array(z.string()).exactOptional(),
+});
+
 export const settingsChange = z.strictObject({
   /** "Modify closed ticket" in the Admin Center. */
   modifyClosedTickets: z.boolean().exactOptional(),
-  /** Whether API tokens still work. */
-  legacyTokens: z.boolean().exactOptional(),
   perMinute: z.number().int().positive().exactOptional(),
   ticketUpdatesPerMinute: z.number().int().positive().exactOptional(),
-  /** How long a job is queued, and then at work. */
-  jobQueuedMs: z.number().min(0).exactOptional(),
-  jobWorkingMs: z.number().min(0).exactOptional(),
-  /** How long each of the next jobs is queued, in place of `jobQueuedMs`: jobs that run late. */
+  /** How long each of the next jobs is queued, in place of what the stand-in was started with: jobs that run late. */
   nextJobsQueuedMs: z.array(z.number().min(0)).exactOptional(),
   exportsPerMinute: z.number().int().positive().exactOptional(),
   /** How long a change stays out of incremental exports. */
@@ -185,12 +241,171 @@ export const settingsChange = z.strictObject({
   nameSideloads: z.boolean().exactOptional(),
   /** Role of the user behind the API client. */
   apiRole: z.enum(['agent', 'admin']).exactOptional(),
-  admin: z
-    .strictObject({
-      customerSatisfaction: z.boolean().exactOptional(),
-      ticketEvents: z.boolean().exactOptional(),
-      trial: z.boolean().exactOptional(),
-      clientScopes: z.array(z.string()).exactOptional(),
-    })
-    .exactOptional(),
+  admin: adminSettings.exactOptional(),
 });
+
+interface Dated {
+  /** Instants are epoch milliseconds. */
+  createdAt: number;
+  updatedAt: number;
+}
+interface Options {
+  options: { id: number; name: string; value: string }[];
+}
+
+export type User = Stored<typeof userDefinition> & Dated;
+export type Group = Stored<typeof groupDefinition>;
+export type Organization = Stored<typeof organizationDefinition>;
+/** A custom ticket field. System fields exist only in the list of all fields. */
+export type TicketField = Omit<Stored<typeof fieldDefinition>, 'options'> & Options;
+export type FieldValue = z.output<typeof fieldValue>;
+
+export interface AuditEvent {
+  id: number;
+  type: 'Create' | 'Change' | 'Comment';
+  [key: string]: unknown;
+}
+
+export interface Audit {
+  id: number;
+  ticketId: number;
+  createdAt: number;
+  authorId: number;
+  metadata: Record<string, unknown>;
+  channel: string;
+  events: AuditEvent[];
+}
+
+export interface Ticket extends Omit<Stored<typeof ticketDefinition>, 'customFields' | 'priority' | 'type'>, Dated {
+  priority: string | null;
+  type: string | null;
+  customStatusId: number;
+  submitterId: number;
+  /** The tickets that follow up on it. */
+  followUpIds: number[];
+  fields: Map<number, FieldValue>;
+  /** Last change of any kind, the system's own included. */
+  generatedAt: number;
+  gone: 'no' | 'deleted' | 'spam';
+  audits: Audit[];
+  metrics: { id: number; reopens: number; replies: number; solvedAt: number | null; statusUpdatedAt: number };
+}
+
+/** `conditional_ticket_events` alone among its subscriptions makes it trigger-connected. */
+export interface Webhook extends Omit<Stored<typeof webhookTarget, string>, 'style' | 'template' | 'statuses'> {
+  turn: number;
+  requestFormat: string;
+  invocations: Invocation[];
+}
+
+/** One delivery, all its attempts together. */
+export interface Invocation {
+  id: string;
+  status: 'success' | 'failed' | 'timeout' | 'client error' | 'server error';
+  at: number;
+}
+
+export interface Token {
+  userId: number;
+  /** Empty: issued for a malformed scope, Forbidden everywhere. */
+  scopes: string[];
+  expiresAt: number;
+}
+
+export interface Job {
+  id: string;
+  status: 'queued' | 'working' | 'completed';
+  total: number;
+  progress: number;
+  results: object[] | null;
+}
+
+/** A record of a custom object. */
+export interface ObjectRecord extends Dated {
+  id: string;
+  object: string;
+  externalId: string;
+  name: string;
+  fields: Record<string, unknown>;
+}
+
+/** A domain event without its prefix (`status_changed`) and what is peculiar to it. */
+export interface Happening {
+  type: string;
+  event: Record<string, unknown>;
+}
+
+/** A custom field of users or of the records of a custom object: known by its key. */
+export type KeyedField = Omit<Stored<typeof keyedField>, 'options'> & Options;
+export type CustomObject = Omit<z.output<typeof customObject>, 'fields'> & { fields: KeyedField[] };
+/** A trigger or an automation. */
+export type Rule = Stored<typeof rule>;
+
+type AdminSettings = Omit<Required<z.output<typeof adminSettings>>, 'clientScopes'> & { clientScopes?: string[] };
+
+/** What admins set up in the Admin Center. */
+export class Admin {
+  readonly settings: AdminSettings = {
+    customerSatisfaction: false,
+    ticketEvents: true,
+    trial: false,
+    customObjects: 30,
+  };
+  readonly userFields = new Map<number, KeyedField>();
+  readonly customObjects = new Map<string, CustomObject>();
+  /** Texts by the names of their placeholders: `{{dc.excellent}}` in an option's name is shown as what `excellent` says here. */
+  readonly dynamicContent = new Map<string, string>();
+  triggers: Rule[] = [];
+  /** Every account has this one; it can be changed, not removed. */
+  automations: Rule[] = [
+    {
+      id: 25,
+      title: 'Close ticket 4 days after status is set to solved',
+      active: true,
+      conditions: {
+        all: [
+          { field: 'status', operator: 'is', value: 'solved' },
+          { field: 'SOLVED', operator: 'greater_than', value: '96' },
+        ],
+        any: [],
+      },
+      actions: [{ field: 'status', value: 'closed' }],
+    },
+  ];
+}
+
+export interface Credentials {
+  clientId: string;
+  clientSecret: string;
+  /** For Basic `email/token:TOKEN`. */
+  apiToken: string;
+}
+
+export interface ZendeskStandinOptions extends VendorOptions {
+  /** For the signatures' timestamps. Left out: the system's. */
+  wallClock?: () => Date;
+  /** Calls of the account per minute (default 700, plan Enterprise) and PUTs on tickets (default 100). */
+  rateLimit?: { perMinute?: number; ticketUpdatesPerMinute?: number };
+  /** Default client `closeloop`, secret `zendesk-client-secret`, token `zendesk-api-token` of integration@example.com. */
+  credentials?: Partial<Credentials>;
+  accountId?: number;
+  jobs?: { queuedMs?: number; workingMs?: number };
+}
+
+type Changeable = Required<Omit<z.output<typeof settingsChange>, 'apiRole' | 'admin'>>;
+export type Settings = Changeable & { jobQueuedMs: number; jobWorkingMs: number };
+
+export function openSettings({ rateLimit, jobs }: ZendeskStandinOptions): Settings {
+  return {
+    modifyClosedTickets: false,
+    perMinute: rateLimit?.perMinute ?? 700,
+    ticketUpdatesPerMinute: rateLimit?.ticketUpdatesPerMinute ?? 100,
+    jobQueuedMs: jobs?.queuedMs ?? 50,
+    jobWorkingMs: jobs?.workingMs ?? 50,
+    nextJobsQueuedMs: [],
+    exportsPerMinute: 10,
+    exportLagMs: 60_000,
+    metricSets: 'beside',
+    nameSideloads: true,
+  };
+}

@@ -1,5 +1,5 @@
-import type { FieldValue, TicketField } from './model.ts';
-import type { Invalid } from './problem.ts';
+import type { Invalid } from './context.ts';
+import type { FieldValue, TicketField } from './definitions.ts';
 
 export type Taken =
   | { do: 'set'; value: FieldValue }

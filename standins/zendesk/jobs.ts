@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Problem } from '../kit/problem.ts';
-import type { Job } from './model.ts';
-import type { Settings } from './settings.ts';
+import { Problem } from '../kit/message.ts';
+import type { Job, Settings } from './definitions.ts';
 
 const inFlight = 30;
 

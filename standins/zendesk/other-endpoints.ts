@@ -1,36 +1,26 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
+import { badRequest, type Context, idsOf, paged, there } from './context.ts';
+import type { KeyedField, User } from './definitions.ts';
 import { viewJob } from './jobs.ts';
-import type { User } from './model.ts';
-import { idsOf, paged } from './paging.ts';
-import { badRequest, recordNotFound } from './problem.ts';
 import { objectOf } from './ticket-body.ts';
-import { setUserFields } from './user-endpoints.ts';
-import { viewGroup, viewOrganization, viewUser } from './views.ts';
+import { iso, viewGroup, viewOrganization, viewUser } from './views.ts';
 
 const userBody = z.object({ user: z.looseObject({ user_fields: z.record(z.string(), z.unknown()).optional() }) });
 
 export const otherRoutes: Route<Context>[] = [
   route('GET', '/api/v2/users/me', ({ user, base }) => ok({ user: viewUser(user, base) })),
   route('GET', '/api/v2/users/show_many', (context) => many(context, 'users', context.store.users, viewUser)),
-  route('GET', '/api/v2/users/{id:\\d+}', (context, { id }) =>
-    ok({ user: viewUser(userOf(context, id), context.base) }),
-  ),
+  route('GET', '/api/v2/users/{id:\\d+}', (context, { id }) => one(context, 'user', context.store.users, id, viewUser)),
   route('PUT', '/api/v2/users/{id:\\d+}', (context, { id }) => updateUser(context, id)),
   route('GET', '/api/v2/users/{id:\\d+}/identities', (context, { id }) =>
     ok(paged(context, 'identities', identities(userOf(context, id)))),
   ),
-  route('GET', '/api/v2/groups', (context) =>
-    ok(
-      paged(
-        context,
-        'groups',
-        [...context.store.groups.values()].map((group) => viewGroup(group, context.base)),
-      ),
-    ),
-  ),
+  route('GET', '/api/v2/groups', (context) => {
+    const groups = [...context.store.groups.values()].map((group) => viewGroup(group, context.base));
+    return ok(paged(context, 'groups', groups));
+  }),
   route('GET', '/api/v2/groups/{id:\\d+}', (context, { id }) =>
     one(context, 'group', context.store.groups, id, viewGroup),
   ),
@@ -41,7 +31,12 @@ export const otherRoutes: Route<Context>[] = [
     one(context, 'organization', context.store.organizations, id, viewOrganization),
   ),
   route('GET', '/api/v2/job_statuses/show_many', showJobs),
-  route('GET', '/api/v2/job_statuses/{id}', showJob),
+  route('GET', '/api/v2/job_statuses/{id}', ({ jobs, base }, { id = '' }) =>
+    ok({ job_status: viewJob(there(jobs.get(id)), base) }),
+  ),
+  route('PUT', '/api/v2/users/update_many', updateManyUsers),
+  route('GET', '/api/v2/account/settings', settings),
+  route('GET', '/api/v2/oauth/tokens/current', currentToken),
 ];
 
 function many<Item>(
@@ -64,16 +59,10 @@ function one<Item>(
   id: string | undefined,
   view: (item: Item, base: string) => object,
 ): StandinResponse {
-  const item = map.get(Number(id));
-  if (item === undefined) throw recordNotFound();
-  return ok({ [key]: view(item, context.base) });
+  return ok({ [key]: view(there(map.get(Number(id))), context.base) });
 }
 
-function userOf({ store }: Context, id: string | undefined): User {
-  const user = store.users.get(Number(id));
-  if (user === undefined) throw recordNotFound();
-  return user;
-}
+const userOf = ({ store }: Context, id: string | undefined): User => there(store.users.get(Number(id)));
 
 /** User fields only, by key; 5 a minute per user and one a second for the account. */
 function updateUser(context: Context, id: string | undefined): StandinResponse {
@@ -105,12 +94,6 @@ function identities(user: User): object[] {
     }));
 }
 
-function showJob(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
-  const job = context.jobs.get(id ?? '');
-  if (job === undefined) throw recordNotFound();
-  return ok({ job_status: viewJob(job, context.base) });
-}
-
 function showJobs(context: Context): StandinResponse {
   const ids = (context.req.query.get('ids') ?? '').split(',').filter((id) => id !== '');
   if (ids.length === 0) throw badRequest('ids is required');
@@ -120,4 +103,82 @@ function showJobs(context: Context): StandinResponse {
     return job === undefined ? [] : [viewJob(job, context.base)];
   });
   return ok({ job_statuses: jobs, next_page: null, previous_page: null, count: jobs.length });
+}
+
+function settings({ store }: Context): StandinResponse {
+  return ok({
+    settings: {
+      active_features: { customer_satisfaction: store.admin.settings.customerSatisfaction, ticket_forms: true },
+      api: { accepted_api_agreement: true, api_token_access: 'true' },
+      tickets: { comments_public_by_default: true, tagging: true },
+    },
+  });
+}
+
+/** Tells about the bearer token itself; a legacy API token has no such record. */
+function currentToken({ req, store, now }: Context): StandinResponse {
+  const token = store.tokens.get((req.headers.authorization ?? '').replace(/^bearer /i, ''));
+  const { userId, scopes, expiresAt } = there(token);
+  return ok({ token: { id: 1, user_id: userId, scopes, expires_at: iso(expiresAt), used_at: iso(now) } });
+}
+
+const body = z.object({
+  users: z
+    .array(z.looseObject({ id: z.int().positive(), user_fields: z.record(z.string(), z.unknown()).optional() }))
+    .min(1)
+    .max(100),
+});
+
+/** User fields only; what is wrong with a user shows in the job's result for them. */
+function updateManyUsers(context: Context): StandinResponse {
+  context.limit([
+    { key: 'user-updates', limit: 1, windowMs: 1_000, name: 'users-update-account', what: 'user updates' },
+  ]);
+  const parsed = body.safeParse(objectOf(context.req));
+  if (!parsed.success) throw badRequest('users must be an array of 1 to 100 objects that have an id');
+  const work = parsed.data.users.map(({ id, user_fields = {} }, index) => () => {
+    const user = context.store.users.get(id);
+    if (user?.active !== true) return { index, id, success: false, error: 'UserNotFound', status: 'Failed' };
+    if (!takesAll(context, user_fields)) return { index, id, success: false, error: 'RecordInvalid', status: 'Failed' };
+    setUserFields(context, user, user_fields);
+    return { index, id, action: 'update', status: 'Updated', success: true };
+  });
+  const { job, headers } = context.jobs.start(work, context.store.settings, context.sleep);
+  return { status: 200, headers, body: { job_status: viewJob(job, context.base) } };
+}
+
+/** A number field refuses what is no number of its kind. */
+function takesAll({ store }: Context, given: Readonly<Record<string, unknown>>): boolean {
+  const whole = [...store.admin.userFields.values()].filter(({ type }) => type === 'integer');
+  return whole.every(({ key }) => given[key] == null || Number.isInteger(Number(given[key])));
+}
+
+/** Unknown keys and option values that don't exist are dropped without a word. */
+export function setUserFields({ store, clock }: Context, user: User, given: Readonly<Record<string, unknown>>): void {
+  const fields = new Map([...store.admin.userFields.values()].map((field) => [field.key, field]));
+  for (const [key, value] of Object.entries(given)) {
+    const field = fields.get(key);
+    const taken = field === undefined ? value : keyedValue(field, value);
+    if (Object.hasOwn(user.userFields, key) && taken !== undefined) user.userFields[key] = taken;
+  }
+  user.updatedAt = clock();
+}
+
+/** What a field, found by its key, makes of a value; undefined where the value isn't taken. Dates come back with a time. */
+export function keyedValue(field: KeyedField, value: unknown): unknown {
+  if (!field.active) return undefined;
+  if (value === null || value === '') return field.type === 'checkbox' ? false : null;
+  switch (field.type) {
+    case 'dropdown':
+      return field.options.some((option) => option.value === value) ? value : undefined;
+    case 'integer':
+    case 'decimal':
+      return Number.isFinite(Number(value)) ? Number(value) : undefined;
+    case 'date':
+      return typeof value === 'string' && !Number.isNaN(Date.parse(value))
+        ? `${value.slice(0, 10)}T00:00:00+00:00`
+        : undefined;
+    default:
+      return value;
+  }
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, bodyOf } from './admin-body.ts';
-import type { Context } from './context.ts';
-import { paged } from './paging.ts';
-import { type Invalid, recordInvalid, recordNotFound } from './problem.ts';
-import { callsOf, type Rule } from './rules.ts';
+import { adminOnly, bodyOf, type Context, paged, recordInvalid, there } from './context.ts';
+import { type Rule, ruleCondition, ruleValue } from './definitions.ts';
+import { callsOf } from './webhooks.ts';
 
-const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.union([z.string(), z.number()]))]);
-const condition = z.strictObject({ field: z.string(), operator: z.string(), value: value.default(null) });
+const conditions = z
+  .array(ruleCondition)
+  .nullish()
+  .transform((list) => list ?? []);
 
 /** What an admin may say of a trigger. */
 const ruleBody = z.strictObject({
@@ -17,17 +17,8 @@ const ruleBody = z.strictObject({
   description: z.string().optional(),
   category_id: z.string().optional(),
   position: z.number().int().optional(),
-  conditions: z.strictObject({
-    all: z
-      .array(condition)
-      .nullish()
-      .transform((list) => list ?? []),
-    any: z
-      .array(condition)
-      .nullish()
-      .transform((list) => list ?? []),
-  }),
-  actions: z.array(z.strictObject({ field: z.string(), value })),
+  conditions: z.strictObject({ all: conditions, any: conditions }),
+  actions: z.array(z.strictObject({ field: z.string(), value: ruleValue })),
 });
 
 export const ruleRoutes: Route<Context>[] = [
@@ -41,21 +32,15 @@ export const ruleRoutes: Route<Context>[] = [
 function list(context: Context, key: string, rules: readonly Rule[]): StandinResponse {
   const active = context.req.query.get('active');
   const found = rules.filter((rule) => active === null || String(rule.active) === active);
-  return ok(
-    paged(
-      context,
-      key,
-      found.map((rule) => viewRule(rule, key, context.base)),
-    ),
-  );
+  const views = found.map((rule) => viewRule(rule, key, context.base));
+  return ok(paged(context, key, views));
 }
 
 function createTrigger(context: Context): StandinResponse {
   adminOnly(context);
   const { title, active, conditions, actions } = bodyOf(context, 'trigger', ruleBody);
   const rule: Rule = { id: context.store.nextId(), title, active, conditions, actions };
-  const details = faultsOf(rule, context);
-  if (Object.keys(details).length > 0) throw recordInvalid(details);
+  checkRule(rule, context);
   context.store.admin.triggers.push(rule);
   return { status: 201, body: { trigger: viewRule(rule, 'triggers', context.base) } };
 }
@@ -77,31 +62,27 @@ function updateTrigger(context: Context, { id }: Readonly<Record<string, string>
       ? {}
       : { conditions: given.conditions ?? { all: [], any: [] }, actions: given.actions ?? [] }),
   };
-  const details = faultsOf(changed, context);
-  if (Object.keys(details).length > 0) throw recordInvalid(details);
+  checkRule(changed, context);
   Object.assign(rule, changed);
   return ok({ trigger: viewRule(rule, 'triggers', context.base) });
 }
 
-function triggerOf({ store }: Context, id: string | undefined): Rule {
-  const rule = store.admin.triggers.find((one) => one.id === Number(id));
-  if (rule === undefined) throw recordNotFound();
-  return rule;
-}
+const triggerOf = ({ store }: Context, id: string | undefined): Rule =>
+  there(store.admin.triggers.find((one) => one.id === Number(id)));
 
-/** A trigger needs a condition and an action, and calls only webhooks that are connected to triggers. */
-function faultsOf(rule: Rule, { store }: Context): Invalid {
-  const say = (description: string): Invalid[string] => [{ description, error: 'BlankValue' }];
-  if (rule.actions.length === 0) return { actions: say('Actions: cannot be blank') };
+/** A trigger needs a condition and an action, and calls only webhooks that are connected to triggers. @throws Problem 422 */
+function checkRule(rule: Rule, { store }: Context): void {
+  const refuse = (field: string, description: string, error = 'BlankValue') =>
+    recordInvalid({ [field]: [{ description, error }] });
+  if (rule.actions.length === 0) throw refuse('actions', 'Actions: cannot be blank');
   if (rule.conditions.all.length + rule.conditions.any.length === 0)
-    return { conditions: say('Conditions: cannot be blank') };
+    throw refuse('conditions', 'Conditions: cannot be blank');
   for (const { webhookId, body } of callsOf(rule)) {
     const webhook = store.webhooks.find((one) => one.id === webhookId);
     if (webhook?.subscriptions.includes('conditional_ticket_events') !== true)
-      return { actions: [{ description: 'Actions: webhook is not valid', error: 'InvalidValue' }] };
-    if (body.length > 16_000) return { actions: [{ description: 'Actions: payload is too long', error: 'TooLong' }] };
+      throw refuse('actions', 'Actions: webhook is not valid', 'InvalidValue');
+    if (body.length > 16_000) throw refuse('actions', 'Actions: payload is too long', 'TooLong');
   }
-  return {};
 }
 
 function viewRule({ id, title, active, conditions, actions }: Rule, key: string, base: string): object {

@@ -1,21 +1,22 @@
 import type { z } from 'zod';
-import { ControlError } from '../kit/control.ts';
-import { Admin, type KeyedField } from './admin.ts';
+import { ControlError, held } from '../kit/control.ts';
 import type * as define from './definitions.ts';
 import {
+  Admin,
   customStatusIds,
   type FieldValue,
   type Group,
+  type KeyedField,
   type ObjectRecord,
   type Organization,
+  type Settings,
   type Status,
   type Ticket,
   type TicketField,
   type Token,
   type User,
   type Webhook,
-} from './model.ts';
-import type { Settings } from './settings.ts';
+} from './definitions.ts';
 
 interface NewOption {
   id?: number;
@@ -157,15 +158,11 @@ export class Store {
   }
 
   ticket(id: number): Ticket {
-    const ticket = this.tickets.get(id);
-    if (ticket === undefined) throw new ControlError(`there is no ticket ${id}`);
-    return ticket;
+    return held(this.tickets, id, 'ticket');
   }
 
   user(id: number): User {
-    const user = this.users.get(id);
-    if (user === undefined) throw new ControlError(`there is no user ${id}`);
-    return user;
+    return held(this.users, id, 'user');
   }
 }
 

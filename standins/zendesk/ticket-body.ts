@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonBody, type StandinRequest } from '../kit/message.ts';
-import { statuses, type Ticket } from './model.ts';
-import { badRequest, recordInvalid, recordNotFound, updateConflict } from './problem.ts';
+import { badRequest, recordInvalid, recordNotFound, updateConflict } from './context.ts';
+import { statuses, type Ticket } from './definitions.ts';
 import type { Store } from './store.ts';
 import type { Patch } from './ticket-change.ts';
 import { iso } from './views.ts';
@@ -93,29 +93,21 @@ export function readTicketBody(given: unknown, form: 'single' | 'bulk'): ReadBod
   if (text !== undefined && text.length > 65_536)
     throw recordInvalid({ comment: [{ description: 'Comment: is too long' }] });
   const patch: Patch = {
-    ...(body.subject === undefined ? {} : { subject: body.subject }),
-    ...(status === undefined || status === null ? {} : { status }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(type === undefined ? {} : { type }),
-    ...(body.requester_id === undefined ? {} : { requesterId: body.requester_id }),
-    ...(body.assignee_id === undefined ? {} : { assigneeId: body.assignee_id }),
-    ...(body.group_id === undefined ? {} : { groupId: body.group_id }),
-    ...(body.organization_id === undefined ? {} : { organizationId: body.organization_id }),
-    ...(body.external_id === undefined ? {} : { externalId: body.external_id }),
-    ...(body.tags === undefined ? {} : { tags: body.tags }),
-    ...(body.additional_tags === undefined ? {} : { addTags: body.additional_tags }),
-    ...(body.remove_tags === undefined ? {} : { removeTags: body.remove_tags }),
-    ...(fields === undefined ? {} : { fields: fields.map(({ id, value }) => ({ id, value: value ?? null })) }),
-    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-    ...(text === undefined || text === ''
-      ? {}
-      : {
-          comment: {
-            body: text,
-            ...(body.comment?.public === undefined ? {} : { public: body.comment.public }),
-            ...(body.comment?.author_id === undefined ? {} : { authorId: body.comment.author_id }),
-          },
-        }),
+    subject: body.subject,
+    status: status ?? undefined,
+    priority,
+    type,
+    requesterId: body.requester_id,
+    assigneeId: body.assignee_id,
+    groupId: body.group_id,
+    organizationId: body.organization_id,
+    externalId: body.external_id,
+    tags: body.tags,
+    addTags: body.additional_tags,
+    removeTags: body.remove_tags,
+    fields: fields?.map(({ id, value }) => ({ id, value: value ?? null })),
+    metadata: body.metadata,
+    comment: text ? { body: text, public: body.comment?.public, authorId: body.comment?.author_id } : undefined,
   };
   const safe = Object.hasOwn(object.data, 'safe_update');
   return { patch, warn: dropped, ...(safe ? { stamp: body.updated_stamp ?? '' } : {}) };

@@ -1,4 +1,4 @@
-import { tagsOf, takeValue, valueFromTags } from './fields.ts';
+import { type Invalid, recordInvalid } from './context.ts';
 import {
   type Audit,
   type AuditEvent,
@@ -7,8 +7,8 @@ import {
   type Happening,
   type Status,
   type Ticket,
-} from './model.ts';
-import { type Invalid, recordInvalid } from './problem.ts';
+} from './definitions.ts';
+import { tagsOf, takeValue, valueFromTags } from './fields.ts';
 import type { Store } from './store.ts';
 
 export interface Actor {
@@ -16,24 +16,24 @@ export interface Actor {
   channel: 'web' | 'api' | 'rule' | 'system';
 }
 
-/** The wanted change. A key that is left out leaves its part of the ticket alone. */
+/** The wanted change. What is left out, or undefined, leaves its part of the ticket alone. */
 export interface Patch {
-  subject?: string;
-  status?: Status;
-  priority?: string | null;
-  type?: string | null;
-  requesterId?: number;
-  assigneeId?: number | null;
-  groupId?: number | null;
-  organizationId?: number | null;
-  externalId?: string | null;
+  subject?: string | undefined;
+  status?: Status | undefined;
+  priority?: string | null | undefined;
+  type?: string | null | undefined;
+  requesterId?: number | undefined;
+  assigneeId?: number | null | undefined;
+  groupId?: number | null | undefined;
+  organizationId?: number | null | undefined;
+  externalId?: string | null | undefined;
   /** Replaces all tags. */
-  tags?: string[];
-  addTags?: string[];
-  removeTags?: string[];
-  fields?: { id: number; value: unknown }[];
-  comment?: { body: string; public?: boolean; authorId?: number };
-  metadata?: Record<string, unknown>;
+  tags?: string[] | undefined;
+  addTags?: string[] | undefined;
+  removeTags?: string[] | undefined;
+  fields?: { id: number; value: unknown }[] | undefined;
+  comment?: { body: string; public?: boolean | undefined; authorId?: number | undefined } | undefined;
+  metadata?: Record<string, unknown> | undefined;
 }
 
 const editableWhenClosed = new Set(['subject', 'priority', 'tags', 'addTags', 'removeTags', 'fields', 'metadata']);
@@ -174,7 +174,7 @@ function changeStatus(
 
 function refuseUnlessEditable(store: Store, patch: Patch, actor: Actor): void {
   const isAdmin = store.users.get(actor.userId)?.role === 'admin';
-  const allowed = Object.keys(patch).every((key) => editableWhenClosed.has(key));
+  const allowed = Object.entries(patch).every(([key, value]) => value === undefined || editableWhenClosed.has(key));
   if (store.settings.modifyClosedTickets && isAdmin && allowed) return;
   throw recordInvalid({ status: [{ description: 'Status: closed prevents ticket update' }] });
 }

@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import type { StandinResponse } from '../kit/message.ts';
-import { Problem } from '../kit/problem.ts';
+import { Problem, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import type { Context } from './context.ts';
-import { ticketDefinition } from './definitions.ts';
+import { badRequest, type Context, idsOf, recordInvalid } from './context.ts';
+import { type Ticket, ticketDefinition } from './definitions.ts';
 import { viewJob } from './jobs.ts';
-import type { Ticket } from './model.ts';
-import { idsOf } from './paging.ts';
-import { badRequest, recordInvalid } from './problem.ts';
 import { checkStamp, objectOf, readTicketBody, visibleTicket } from './ticket-body.ts';
 import { changeTicket, type Patch } from './ticket-change.ts';
 import { viewAudit, viewTicket } from './views.ts';

@@ -1,10 +1,9 @@
 import { ControlError, type Given } from '../kit/control.ts';
-import { Problem } from '../kit/problem.ts';
+import { Problem } from '../kit/message.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ZendeskAccount } from './account.ts';
+import type { Happening, Status, Ticket, ZendeskStandinOptions } from './definitions.ts';
 import * as define from './definitions.ts';
-import type { Happening, Status, Ticket } from './model.ts';
-import type { ZendeskStandinOptions } from './settings.ts';
 import { apiUserId } from './store.ts';
 import { type Actor, changeTicket, type Patch } from './ticket-change.ts';
 import { viewAudit, viewMetricSet, viewTicket } from './views.ts';
@@ -23,7 +22,7 @@ interface TicketReport {
 }
 
 /** What agents and customers do with tickets, each told to the webhooks. */
-export class ZendeskTickets extends ZendeskAccount {
+export abstract class ZendeskTickets extends ZendeskAccount {
   readonly accountId: number;
   readonly #wallClock: () => Date;
 
@@ -144,10 +143,6 @@ export class ZendeskTickets extends ZendeskAccount {
 
   deleteTicket(id: number, actorId?: number): Promise<DeliveryResult[]> {
     return this.#remove(id, 'deleted', 'soft_deleted', actorId);
-  }
-
-  deletePermanently(id: number, actorId?: number): Promise<DeliveryResult[]> {
-    return this.#remove(id, 'deleted', 'permanently_deleted', actorId);
   }
 
   /** Takes a soft-deleted ticket back as it was. */

@@ -1,4 +1,4 @@
-import type { Audit, Group, Organization, Ticket, TicketField, User } from './model.ts';
+import type { Audit, Group, Organization, Ticket, TicketField, User } from './definitions.ts';
 import type { Store } from './store.ts';
 
 /** Records as the REST API shows them: ids are numbers, enums lower case, times ISO 8601 to the second. */

@@ -2,11 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, bodyOf } from './admin-body.ts';
-import type { Context } from './context.ts';
-import type { Webhook } from './model.ts';
-import { paged } from './paging.ts';
-import { badRequest, forbidden, recordNotFound } from './problem.ts';
+import { adminOnly, badRequest, bodyOf, type Context, forbidden, paged, there } from './context.ts';
+import type { Webhook } from './definitions.ts';
 import { iso } from './views.ts';
 import { eventPrefix } from './webhooks.ts';
 
@@ -162,9 +159,7 @@ function invocations(context: Context, { id }: Readonly<Record<string, string>>)
 
 function webhookOf(context: Context, id: string | undefined): Webhook {
   adminOnly(context);
-  const webhook = context.store.webhooks.find((candidate) => candidate.id === id);
-  if (webhook === undefined) throw recordNotFound();
-  return webhook;
+  return there(context.store.webhooks.find((candidate) => candidate.id === id));
 }
 
 function secretOf(webhook: Webhook): object {

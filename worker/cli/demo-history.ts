@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { PastCase } from '../../standins/demo/history.ts';
+import type { PastCase } from '../../standins/demo/people.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { ifStill, type Step } from '../journey/transitions.ts';

@@ -3,7 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
-import type { DashboardOptions } from '../dashboard/options.ts';
+import type { DashboardOptions } from '../dashboard/pages.ts';
 import { createAdmin } from '../intake/admin.ts';
 import type { HealthOptions } from '../intake/health.ts';
 import { createIntake } from '../intake/intake.ts';

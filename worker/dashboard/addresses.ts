@@ -1,5 +1,5 @@
 import { refOf } from '../journey/refs.ts';
-import { journeyPath } from '../operations/page-addresses.ts';
+import { journeyPath } from '../operations/alerts/words.ts';
 import type { Place } from '../support/journey-pages.ts';
 
 /** The address of a journey's page, or of an action on it. */

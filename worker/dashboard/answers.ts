@@ -1,18 +1,22 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { FollowUp, Journey } from '../journey/journey.ts';
 import { csv } from '../reports/csv.ts';
 import { type AnswerFilter, findAnswers } from '../reports/find-answers.ts';
-import { instantsOf } from '../reports/period.ts';
+import { instantsOf, type Period } from '../reports/period.ts';
+import { toneOf } from '../reports/tone.ts';
 import { stateInWords } from '../support/follow-ups.ts';
 import { inZone } from '../support/shown-time.ts';
-import { fieldPrefix, readPlace, writePlace } from './addresses.ts';
+import { answersAt, fieldPrefix, followUpAt, journeyAt, pathTo, readPlace, writePlace } from './addresses.ts';
 import { seesContacts } from './guard.ts';
-import type { DashboardOptions } from './options.ts';
-import { show } from './pages.ts';
-import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
+import { type Content, type Html, html, linked } from './html.ts';
+import { type DashboardOptions, show } from './pages.ts';
+import { NumberQuery, PeriodQuery, periodOf } from './readings.ts';
 import { type ShownAnswer, shownAnswers } from './shown-answer.ts';
-import { answersView } from './views/answers.ts';
+import { ago, sentence } from './times.ts';
+import { daysInWords } from './views/figures.ts';
+import { campaignField, choiceField, dayFields, daysOf, nextPage, periodTabs } from './views/forms.ts';
 
 /** How many answers a page shows, and how many closeloop reads at most to fill the page. */
 const size = 50;
@@ -61,10 +65,7 @@ export function showAnswers(app: FastifyInstance, options: DashboardOptions): vo
       ...(page.next && { next: writePlace(page.next) }),
       ...{ isCut: page.isCut, query, period, now: options.now(), timeZone: options.config().feedback.timeZone },
       sources: all.map(({ name }) => name),
-      ...choicesOf(
-        options,
-        page.found.map(({ journey }) => journey),
-      ),
+      ...choicesOf(options, page.found),
     });
     return await show(reply, { title: 'Answers', section: '/answers', body });
   });
@@ -111,22 +112,22 @@ function filterOf(
   };
 }
 
-interface Known {
-  campaign?: number | undefined;
-  campaignName?: string | undefined;
-  values?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** The choices of the filters: what the configuration names, and what the shown answers contain. */
-function choicesOf({ config, engine }: Pick<DashboardOptions, 'config' | 'engine'>, shown: readonly Known[]) {
+function choicesOf(
+  { config, engine }: Pick<DashboardOptions, 'config' | 'engine'>,
+  shown: readonly { journey: Journey }[],
+) {
   const rules = config().sources.flatMap((source) => source.rules);
   const fields = [
     ...rules.flatMap((rule) => Object.keys(rule.fields)),
-    ...shown.flatMap(({ values = {} }) => Object.keys(values)),
+    ...shown.flatMap(({ journey: { values = {} } }) => Object.keys(values)),
   ];
   const campaigns = new Map(engine().campaigns.map((id) => [id, `Campaign ${id}`]));
-  for (const { campaign, campaignName } of shown)
+  for (const { journey } of shown) {
+    const { campaign, campaignName } = journey;
+
     if (campaign !== undefined) campaigns.set(campaign, campaignName ?? `Campaign ${campaign}`);
+  }
   return {
     fields: [...new Set(fields)],
     campaigns: [...campaigns],
@@ -141,31 +142,145 @@ function cellsOf(
   fields: readonly string[],
   { timeZone, now }: { timeZone: string; now: Date },
 ): string[] {
-  const {
-    at,
-    grade: given,
-    maxGrade,
-    comment,
-    customer,
-    campaign,
-    campaignName,
-    source,
-    record,
-    recordUrl,
-    followUp,
-  } = answer;
+  const { at, grade, maxGrade, campaign, campaignName, followUp } = answer;
   const values = new Map(answer.values);
   return [
     at === undefined ? '' : inZone(at.toISOString(), timeZone),
-    given === null ? '' : String(given),
+    grade === null ? '' : String(grade),
     maxGrade === undefined ? '' : String(maxGrade),
-    comment,
-    customer ?? '',
+    answer.comment,
+    answer.customer ?? '',
     campaignName === '' ? String(campaign ?? '') : campaignName,
-    source,
-    record,
-    recordUrl ?? '',
+    answer.source,
+    answer.record,
+    answer.recordUrl ?? '',
     ...fields.map((field) => values.get(field) ?? ''),
     followUp === undefined ? '' : inZone(stateInWords(followUp, now), timeZone),
   ];
+}
+
+/** "2 of 5". The colour adds no information to the text. */
+export function gradeBadge({ grade, maxGrade }: Pick<ShownAnswer, 'grade' | 'maxGrade'>): Html {
+  if (grade === null) return html`<span class="grade">no grade</span>`;
+  return html`<span class="grade ${toneOf(grade, maxGrade)}"><b>${grade}</b>${maxGrade !== undefined && ` of ${maxGrade}`}</span>`;
+}
+
+/** The customer's comment, if there is one. */
+export function wordsOf({ comment }: Pick<ShownAnswer, 'comment'>): Content {
+  return comment !== '' && html`<p class="said">${comment}</p>`;
+}
+
+/** An answer in a list, with further content below it. */
+export function answerCard(answer: ShownAnswer, clock: { now: Date; timeZone: string }, below?: Content): Html {
+  const { at, comment } = answer;
+  return html`<li class="card"><p class="card-head">${gradeBadge(answer)} <span class="quiet">${comment === '' && 'without words · '}${at && ago(at, clock.now, clock.timeZone)}</span></p>
+${wordsOf(answer)}
+${aboutAnswer(answer)}${below}</li>`;
+}
+
+/** The customer, the campaign and the values. Each links to the answers that share it. */
+export function aboutAnswer(answer: ShownAnswer): Html {
+  const { customer, campaign, campaignName, values, isTest } = answer;
+  const parts: Content[] = [
+    isTest && html`<strong>Test</strong>`,
+    customer,
+    ...values.map(
+      ([field, value]) => value !== '' && html`${field} <a href="${answersAt({}, { [field]: value })}">${value}</a>`,
+    ),
+    campaign !== undefined &&
+      html`<a href="${answersAt({ campaign: String(campaign) })}">${campaignName === '' ? `Campaign ${campaign}` : campaignName}</a>`,
+    recordLinks(answer),
+  ];
+  const shown = parts.filter((one) => one !== false && one !== undefined && one !== '');
+  return html`<p class="quiet about">${shown.map((one, i) => html`${i > 0 && ' · '}${one}`)}</p>`;
+}
+
+/** Links to the record at its vendor, and to the journey. */
+function recordLinks({ source, id, record, recordUrl }: ShownAnswer): Html {
+  return html`${linked(`${source} ${record}`, recordUrl)} (<a href="${journeyAt(source, id)}">journey</a>)`;
+}
+
+interface Answers {
+  answers: readonly ShownAnswer[];
+  /** The place after which the next page begins. */
+  next?: string;
+  /** Whether closeloop stopped reading before the last answer. */
+  isCut: boolean;
+  query: Query;
+  period: Period;
+  sources: readonly string[];
+  rules: readonly string[];
+  campaigns: readonly (readonly [id: number, name: string])[];
+  fields: readonly string[];
+  now: Date;
+  timeZone: string;
+}
+
+function answersView(shown: Answers): Html {
+  const { answers, period, query, now, timeZone } = shown;
+  return html`${periodTabs('/answers', query, keptIn(query))}
+${filter(shown)}
+<p><strong>${daysInWords(period)}</strong> <span class="quiet">in days of ${timeZone}: answers given or changed then, the newest first, of customers that closeloop has asked.</span></p>
+${leagues(shown)}
+${answers.length === 0 ? nothing(shown) : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone }, one.followUp && html`<p>Follow-up: ${followUpLink(one.source, one, shown)}</p>`))}</ul>`}
+${further(shown)}`;
+}
+
+/** Links to the same answers grouped by a custom field (agent, store). */
+function leagues(shown: Answers): Content {
+  const { fields, query } = shown;
+  if (fields.length === 0) return undefined;
+  const at = (by: string) => pathTo('/grades', { ...daysOf(shown), campaign: query.campaign?.toString(), by });
+  return html`<p>Compare: ${fields.map((field, i) => html`${i > 0 && ' · '}<a href="${at(field)}">by ${field}</a>`)}</p>`;
+}
+
+/** The filter of the address, without the period and the page. */
+function keptIn({ from, to, campaign, rule, source, words, text, values }: Query): Record<string, string | undefined> {
+  const fields = Object.entries(values).map(([field, value]) => [`${fieldPrefix}${field}`, value]);
+  return {
+    ...{ from: from?.toString(), to: to?.toString(), campaign: campaign?.toString(), rule, source, words, text },
+    ...Object.fromEntries(fields),
+  };
+}
+
+function filter(shown: Answers): Html {
+  const { query, period, sources, rules, campaigns, fields } = shown;
+  const { from, to, campaign, values, words, text } = query;
+  const all = [...new Set([...fields, ...Object.keys(values)])];
+  const number = (name: string, label: string, value: number | undefined): Html =>
+    html`<div class="short"><label for="${name}">${label}</label><input id="${name}" name="${name}" inputmode="decimal" pattern="-?[0-9.]*" value="${value?.toString() ?? ''}"></div>`;
+  const csvAt = pathTo('/answers.csv', { ...daysOf(shown), ...keptIn(query) });
+  return html`<form class="filter" method="get" action="/answers" role="search">
+${dayFields(period, ['From day', 'Until day'])}
+${number('from', 'Grade from', from)}${number('to', 'to', to)}
+${campaignField(campaigns, campaign)}
+${all.map((field, i) => html`<div class="field"><label for="field-${i}">${field}</label><input id="field-${i}" name="${fieldPrefix}${field}" value="${values[field] ?? ''}" maxlength="500"></div>`)}
+${sources.length > 1 && choiceField('source', 'Source', sources, { chosen: query.source, none: 'all' })}
+${rules.length > 1 && choiceField('rule', 'Rule', rules, { chosen: query.rule, none: 'all' })}
+<div class="grow"><label for="text">Words contain</label><input id="text" name="text" type="search" value="${text}" maxlength="500"></div>
+<div class="choice"><input type="checkbox" id="words" name="words" value="yes"${words !== undefined && html` checked`}><label for="words">With words only</label></div>
+<button class="main-button">Show</button>
+<a class="button" href="/answers">Clear</a>
+<a class="button" href="${csvAt}" download>Download CSV</a>
+</form>`;
+}
+
+/** A link to the follow-up that an answer has opened, in words. */
+export function followUpLink(
+  source: string,
+  { id, followUp }: { id: string; followUp?: FollowUp | undefined },
+  { now, timeZone }: { now: Date; timeZone: string },
+): Content {
+  return followUp && html`<a href="${followUpAt(source, id)}">${sentence(stateInWords(followUp, now), timeZone)}</a>`;
+}
+
+function nothing({ isCut }: Answers): Html {
+  return html`<p class="notice">${isCut ? 'None of these answers fits.' : 'No answer fits.'}</p>`;
+}
+
+function further(shown: Answers): Content {
+  const { next, isCut, answers, query } = shown;
+  if (next === undefined) return undefined;
+  const text = isCut ? `Look further back (${answers.length} fit among the answers looked at)` : undefined;
+  return nextPage(pathTo('/answers', { ...daysOf(shown), ...keptIn(query), after: next }), text);
 }

@@ -31,6 +31,17 @@ export class Audit {
     for (const [error] of (await adding.ltrim(this.#key, 0, most - 1).exec()) ?? []) if (error) throw error;
   }
 
+  /** Notes the action before it is done, and once more where it was refused. */
+  async noting(entry: AuditEntry, work: () => Promise<unknown>): Promise<void> {
+    await this.note(entry);
+    try {
+      await work();
+    } catch (error) {
+      await this.note({ ...entry, what: `${entry.what} was refused` });
+      throw error;
+    }
+  }
+
   /** Newest first. */
   async last(count: number): Promise<AuditEntry[]> {
     const texts = await this.#redis.lrange(this.#key, 0, count - 1);

@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { createGuarded } from '../operations/guarded.ts';
 import { answersWithin } from '../redis/unavailable.ts';
 import { countFollowUps } from '../support/follow-ups.ts';
 import { showAnswers } from './answers.ts';
-import { serveAssets } from './assets.ts';
 import { showFollowUps } from './follow-ups.ts';
 import { showGrades } from './grades.ts';
 import { guardAccess, hostGuard } from './guard.ts';
@@ -14,14 +16,32 @@ import { listJourneys } from './journeys.ts';
 import { identifier, showLogin } from './login.ts';
 import { actOnMany } from './many.ts';
 import { showOperations } from './operations.ts';
-import type { DashboardOptions } from './options.ts';
 import { showOverview } from './overview.ts';
-import { decoratePages, show } from './pages.ts';
+import { type DashboardOptions, decoratePages, show } from './pages.ts';
 import { showPeople } from './people.ts';
 import { createReadings } from './readings.ts';
 import { showSettings } from './settings.ts';
 import { sentence } from './times.ts';
 import { showWhy } from './why.ts';
+
+const types = {
+  'style.css': 'text/css; charset=utf-8',
+  'live.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const;
+
+/** Serves the style sheet, the script and the icon. Pages fetch nothing else. */
+export function serveAssets(app: FastifyInstance): void {
+  for (const [name, type] of Object.entries(types)) {
+    const content = readFileSync(join(import.meta.dirname, 'assets', name));
+    const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`;
+    app.get(`/assets/${name}`, { config: { access: 'unasked' } }, async (request, reply) => {
+      reply.headers({ etag, 'cache-control': 'no-cache' });
+      if (request.headers['if-none-match'] === etag) return await reply.code(304).send();
+      return await reply.type(type).send(content);
+    });
+  }
+}
 
 /** closeloop's forms are small. */
 const bodyLimit = 16 * 1_024;

@@ -1,26 +1,32 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { FollowUpDeed } from '../journey/follow-up.ts';
+import { minutesInWords } from '../../core/schedule/duration.ts';
+import { type FollowUpDeed, isOverdue } from '../journey/follow-up.ts';
+import type { FollowUp } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
-import { type FollowedSource, followUpReport } from '../reports/follow-ups.ts';
+import { type FollowedSource, type FollowUpFigures, followUpReport } from '../reports/follow-ups.ts';
 import { RecentReadings } from '../reports/recent-readings.ts';
 import {
   changeFollowUp,
   countFollowUps,
+  dueInWords,
   type FollowUpFilter,
   type FoundFollowUp,
   followUpPage,
 } from '../support/follow-ups.ts';
-import { localAddress, pathTo, readPlace, writePlace } from './addresses.ts';
+import { followUpAt, localAddress, pathTo, readPlace, writePlace } from './addresses.ts';
+import { aboutAnswer, gradeBadge, wordsOf } from './answers.ts';
 import { Audit } from './audit.ts';
-import { journeyOf } from './find.ts';
 import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
-import type { DashboardOptions } from './options.ts';
-import { show } from './pages.ts';
-import { periodOf } from './period-query.ts';
-import { type AnsweredSource, shownAnswers } from './shown-answer.ts';
-import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
+import { type Content, type Html, html } from './html.ts';
+import { journeyOf } from './journey.ts';
+import { type DashboardOptions, show } from './pages.ts';
+import { periodOf } from './readings.ts';
+import { type AnsweredSource, type ShownAnswer, shownAnswers } from './shown-answer.ts';
+import { ago, moment } from './times.ts';
+import { count, countChange, percent } from './views/figures.ts';
+import { choiceField, hidden, nextPage, tabs, told } from './views/forms.ts';
 
 /** The follow-ups on one page. */
 const size = 25;
@@ -42,6 +48,8 @@ const Query = z.object({
   did: z.enum(deeds).optional().catch(undefined),
   of: text,
 });
+
+type FollowUpQuery = z.output<typeof Query>;
 
 const Deed = z.object({ deed: z.enum(deeds) });
 const Form = z.object({
@@ -120,14 +128,10 @@ function takeDeeds(app: FastifyInstance, options: DashboardOptions): void {
     const ref = refOf(context.name, journey.id);
     const { to, outcome } = Form.parse(request.body);
     const by = nameOf(request);
-    const note = (what: string) => audit.note({ at: options.now(), who: by, what, about: ref });
-    await note(`follow-up: ${deed}`);
-    try {
-      await changeFollowUp(journey, { by, at: options.now(), ...deedOf(deed, outcome) }, context);
-    } catch (error) {
-      await note(`follow-up: ${deed} was refused`);
-      throw error;
-    }
+    const at = options.now();
+    await audit.noting({ at, who: by, what: `follow-up: ${deed}`, about: ref }, () =>
+      changeFollowUp(journey, { by, at, ...deedOf(deed, outcome) }, context),
+    );
     return await reply.redirect(withDeed(localAddress(to), deed, ref), 303);
   });
 }
@@ -160,4 +164,138 @@ function deedOf(deed: (typeof deeds)[number], outcome: string): FollowUpDeed {
 function withDeed(address: string, did: string, of: string): string {
   const [path = '/', query] = address.split('?');
   return pathTo(path, { ...Object.fromEntries(new URLSearchParams(query)), did, of });
+}
+
+interface FollowUps {
+  answers: readonly ShownAnswer[];
+  /** Left out: the page shows a single follow-up. */
+  counts?: { open: number; overdue: number };
+  /** The figures of thirty days; undefined: closeloop has not counted them yet. */
+  report?: { now: FollowUpFigures; before: FollowUpFigures; isCut: boolean } | undefined;
+  query: FollowUpQuery;
+  /** The place after which the next page begins. */
+  next?: string;
+  /** Whether closeloop stopped reading before the last follow-up. */
+  isCut?: boolean;
+  sources: readonly string[];
+  /** The visitor's name, with which the visitor takes a follow-up. */
+  me: string;
+  /** Undefined: the visitor may not act. */
+  csrf: string | undefined;
+  now: Date;
+  timeZone: string;
+}
+
+function followUpsView(shown: FollowUps): Html {
+  const { answers, counts, query, next } = shown;
+  return html`${deedTold(query)}
+${counts && followUpTabs(counts, query)}
+${counts && sourceFilter(shown)}
+${shown.report && figures(shown.report)}
+${answers.length === 0 ? html`<p class="notice good">${nothing[query.show]}</p>` : html`<ul class="cards">${answers.map((one) => card(one, shown))}</ul>`}
+${next !== undefined && nextPage(addressOf(query, { after: next }), shown.isCut ? 'Look further' : undefined)}
+${counts === undefined && html`<p><a href="/follow-ups">All follow-ups</a></p>`}`;
+}
+
+function figures({ now, before, isCut }: NonNullable<FollowUps['report']>): Content {
+  if (now.opened === 0 && before.opened === 0) return undefined;
+  const { firstActionMs, gradedAgain, recovered } = now;
+  const first = firstActionMs === null ? '–' : minutesInWords(Math.round(firstActionMs / 60_000));
+  return html`<dl class="counts" aria-label="Thirty days">
+<div><dt>Opened in 30 days</dt><dd>${count(now.opened)} ${countChange(now.opened, before.opened)}</dd></div>
+<div><dt>Done</dt><dd>${count(now.done)}</dd></div>
+<div><dt>Done in time</dt><dd>${percent(now.done === 0 ? null : now.withinDue / now.done)}</dd></div>
+<div><dt>First taken up after</dt><dd>${first}</dd></div>
+<div><dt>Happier afterwards</dt><dd>${gradedAgain === 0 ? '–' : `${recovered} of ${gradedAgain}`} <small class="quiet">who graded again</small></dd></div>
+</dl>${isCut && html`<p class="quiet">Of the last ${count(now.opened)} that were looked at: there are more.</p>`}`;
+}
+
+const nothing: Record<FollowUpQuery['show'], string> = {
+  open: 'Nobody waits for a person. An answer rule with “followUp” opens one.',
+  overdue: 'Nothing is overdue.',
+  mine: 'You have taken none.',
+  done: 'None was done yet.',
+};
+
+const deedWords = { take: 'is yours', done: 'is done', reopen: 'is open again' } as const;
+
+function deedTold({ did, of }: FollowUpQuery): Content {
+  if (did === undefined) return undefined;
+  const [, source, id] = /^([^/]+)\/(.+)$/.exec(of) ?? [];
+  const which = source === undefined || id === undefined ? 'It' : html`<a href="${followUpAt(source, id)}">${of}</a>`;
+  return told(html`${which} ${deedWords[did]}.`);
+}
+
+function addressOf({ show, source }: FollowUpQuery, more: Record<string, string> = {}): string {
+  return pathTo('/follow-ups', { show: show === 'open' ? '' : show, source, ...more });
+}
+
+function followUpTabs({ open, overdue }: NonNullable<FollowUps['counts']>, query: FollowUpQuery): Html {
+  const link = (show: FollowUpQuery['show'], name: string) => {
+    return { at: addressOf({ ...query, show }), name, isHere: show === query.show };
+  };
+  return tabs('Which follow-ups', [
+    link('open', `To do (${open})`),
+    link('overdue', `Overdue (${overdue})`),
+    link('mine', 'Mine'),
+    link('done', 'Done'),
+  ]);
+}
+
+function sourceFilter({ sources, query }: FollowUps): Content {
+  if (sources.length < 2) return undefined;
+  return html`<form class="filter" method="get" action="/follow-ups">${hidden('show', query.show)}
+${choiceField('source', 'Source', sources, { chosen: query.source, none: 'all' })}
+<button>Show</button></form>`;
+}
+
+function card(answer: ShownAnswer, shown: FollowUps): Content {
+  const { followUp, ref } = answer;
+  if (followUp === undefined) return undefined;
+  const { now, timeZone } = shown;
+  return html`<li class="${isOverdue(followUp, now) ? 'card bad' : 'card'}">
+<h2 class="card-head">${gradeBadge(answer)} <span class="unseen">${ref}</span>${dueBadge(followUp, shown)}<span class="quiet due">${answer.comment === '' && 'without words · '}answered ${answer.at && ago(answer.at, now, timeZone)}</span></h2>
+${wordsOf(answer)}
+${aboutAnswer(answer)}
+${whose(followUp, shown)}
+${forms(answer, followUp, shown)}
+</li>`;
+}
+
+function dueBadge(followUp: FollowUp, { now, timeZone }: FollowUps): Content {
+  if (followUp.state === 'done') return html`<span class="state good">done</span>`;
+  const tone = isOverdue(followUp, now) ? 'bad' : 'wait';
+  const words = dueInWords(followUp, now);
+  return html`<span class="state ${tone}">${tone === 'bad' ? words : `due ${words}`}</span> <span class="quiet due">${moment(followUp.dueAt, timeZone)}</span>`;
+}
+
+function whose({ state, to, takenBy, takenAt, doneBy, doneAt, outcome }: FollowUp, { now, timeZone }: FollowUps): Html {
+  const when = (at: Date | undefined): Content => at && ago(at, now, timeZone);
+  const meant = to === 'agent' ? 'the agent of the record' : to;
+  const line =
+    state === 'done'
+      ? html`Done by <strong>${doneBy}</strong> ${when(doneAt)}:`
+      : state === 'taken'
+        ? html`Taken by <strong>${takenBy}</strong> ${when(takenAt)}`
+        : html`For ${meant}. Nobody has taken it.`;
+  const earlier = state !== 'done' && outcome !== undefined && 'Done before, and reopened: ';
+  return html`<p class="whose">${line}</p>${outcome !== undefined && html`<p class="outcome">${earlier}${outcome}</p>`}`;
+}
+
+function forms(
+  { source, id, ref }: ShownAnswer,
+  { state, takenBy }: FollowUp,
+  { csrf, me, query, counts }: FollowUps,
+): Content {
+  if (csrf === undefined) return undefined;
+  const to = counts ? addressOf(query) : followUpAt(source, id);
+  const form = (deed: string, content: Content): Html =>
+    html`<form method="post" action="${followUpAt(source, id, deed)}">${hidden('csrf', csrf)}${hidden('to', to)}${content}</form>`;
+  const of = html`<span class="unseen"> ${ref}</span>`;
+  const mayEnd = state === 'open' || (state === 'taken' && takenBy === me);
+  return html`<div class="actions">
+${state === 'open' && form('take', html`<button>Take it${of}</button>`)}
+${mayEnd && html`<details class="act"><summary class="button">Done…${of}</summary>${form('done', html`<label for="outcome-${ref}">What was done (seen by colleagues alone)</label><textarea id="outcome-${ref}" name="outcome" rows="3" required maxlength="2000"></textarea><button class="main-button">Done</button>`)}</details>`}
+${state !== 'open' && form('reopen', html`<button>${state === 'done' ? 'Reopen' : 'Give back'}${of}</button>`)}
+</div>`;
 }

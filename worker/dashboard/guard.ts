@@ -1,13 +1,42 @@
 import { randomBytes } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isEqual } from '../../core/connector/signature.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { DashboardRole } from '../config/dashboard.ts';
-import { foreignName, type Guard } from '../operations/guarded.ts';
+import { foreignName, type Guard, isNamed } from '../operations/guarded.ts';
 import type { Seal } from '../redis/seal.ts';
 import { loginAt } from './addresses.ts';
-import { Cookie } from './cookies.ts';
+
+/** A cookie for one browser session. The browser sends it only to closeloop, and only from closeloop's own pages. */
+export class Cookie {
+  readonly #name: string;
+  readonly #publicUrl: string | undefined;
+
+  constructor(name: string, publicUrl: string | undefined) {
+    this.#name = name;
+    this.#publicUrl = publicUrl;
+  }
+
+  /** Reads the value that `set` stored under the same address. */
+  of(request: FastifyRequest): string | undefined {
+    return parseCookie(request.headers.cookie ?? '')[this.#at(request).name];
+  }
+
+  /** Sets the cookie; an empty value removes it. */
+  set(reply: FastifyReply, value: string): void {
+    const life = value === '' ? { maxAge: 0 } : {};
+    const rights = { path: '/', httpOnly: true, sameSite: 'strict' } as const;
+    reply.header('set-cookie', stringifySetCookie({ ...this.#at(reply.request), value, ...rights, ...life }));
+  }
+
+  /** A browser accepts a `__Host-` cookie only from this very host and over TLS: no neighbouring site can plant one. */
+  #at(request: FastifyRequest): { name: string; secure: boolean } {
+    const secure = this.#publicUrl?.startsWith('https:') === true && isNamed(this.#publicUrl, request);
+    return { name: secure ? `__Host-${this.#name}` : this.#name, secure };
+  }
+}
 
 /** The page loads nothing from other hosts, runs nothing inline, and no site may show it in a frame. */
 const policy = [
@@ -116,7 +145,7 @@ export function nameOf(request: FastifyRequest): string {
   return visitorOf(request)?.name ?? 'nobody';
 }
 
-/** The token for a form in this response that acts (`csrfField`). */
+/** The token for a form in this response that acts (`actingForm`). */
 export function formToken(reply: FastifyReply): string {
   return reply.server.getDecorator<FormTokens>(formTokens).next(reply);
 }

@@ -2,21 +2,27 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Source } from '../../core/connector/contract.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
-import { type Journey, journeyStates } from '../journey/journey.ts';
+import { gradeInWords } from '../journey/grade-in-words.ts';
+import type { Journey } from '../journey/journey.ts';
 import { addressDigest } from '../journey/journey-keys.ts';
+import { skipReasons } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
+import { type JourneyState, journeyStates } from '../journey/states.ts';
 import type { JourneyStore } from '../journey/store.ts';
+import { askedContactOf } from '../journey/transitions.ts';
 import { causeOf } from '../support/causes.ts';
 import { instant } from '../support/instant.ts';
 import { recordIn, type Searched, withinSource } from '../support/journey-filter.ts';
 import { isBefore, journeyPage } from '../support/journey-pages.ts';
-import { findAnywhere } from '../support/repair.ts';
-import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
+import { findAnywhere, type Repair } from '../support/repair.ts';
+import { journeyAt, listAt, pathTo, readPlace, writePlace } from './addresses.ts';
 import { mayAct, seesContacts } from './guard.ts';
-import type { DashboardOptions } from './options.ts';
-import { show } from './pages.ts';
-import { journeysView, type ListedJourney } from './views/journeys.ts';
-import { manyActions } from './views/many.ts';
+import { type Content, type Html, html } from './html.ts';
+import { type DashboardOptions, show } from './pages.ts';
+import { shownContact } from './shown-answer.ts';
+import { ago, sentence, time } from './times.ts';
+import { choiceField, dayFields, hidden, nextPage, searchForm, told } from './views/forms.ts';
+import { type Column, table as dataTable, journeyLink, stateBadge, stateChoices } from './views/table.ts';
 
 /** How many journeys a page shows, and how many closeloop reads at most to fill the page. */
 const size = 50;
@@ -44,12 +50,16 @@ export function queryOf(fields: unknown): ListQuery {
   return Query.parse(fields);
 }
 
+/** The actions that a person may do with many journeys at once. Each does the same as on a journey's page. */
+export const manyActions = ['replay', 'ask-now', 'cancel'] as const satisfies readonly Repair[];
+export type ManyAction = (typeof manyActions)[number];
+
 const count = z
   .string()
   .regex(/^\d{1,6}$/)
   .optional()
   .catch(undefined);
-/** The result of the action that the person has just done with many journeys. */
+/** The action that the person has just done: on how many journeys, on how many it was not possible, and how many more match the filter. */
 const ManyResult = z.object({
   did: z.enum(manyActions).optional().catch(undefined),
   done: count,
@@ -217,4 +227,163 @@ async function addressOf(q: string, { engine, seal, config }: Options): Promise<
 
 function dayAfter(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+}
+
+interface ListedJourney {
+  source: string;
+  /** The word for the source's records: "ticket". */
+  recordNoun?: string | undefined;
+  journey: Journey;
+}
+
+interface List {
+  journeys: readonly ListedJourney[];
+  /** The place after which the next page begins. */
+  next?: string;
+  /** Whether closeloop stopped reading before the last journey. */
+  isCut: boolean;
+  isSearch: boolean;
+  query: Readonly<Record<string, string | undefined>>;
+  sources: readonly string[];
+  rules: readonly string[];
+  /** Whether customers' addresses are shown in full. */
+  contacts: boolean;
+  /** Whether the visitor sees buttons. */
+  mayAct: boolean;
+  /** The result of the action that the person has just done with many journeys. */
+  told: z.output<typeof ManyResult>;
+  now: Date;
+  timeZone: string;
+}
+
+function journeysView(list: List): Html {
+  const { query, isSearch } = list;
+  return html`${manyTold(list.told)}${search}
+${isSearch ? html`<p><a href="/journeys">All journeys</a></p>` : filter(list)}
+${list.journeys.length === 0 ? nothing(list) : table(list)}
+${further(list, query)}`;
+}
+
+const search = searchForm({
+  action: '/journeys/search',
+  label: 'E-mail address, phone number, identifier, record (or the address of its page), request or journey',
+  button: 'Find',
+});
+
+function filter({ query, sources, rules }: List): Html {
+  return html`<form class="filter" method="get" action="/journeys">
+${choiceField('state', 'State', stateChoices, { chosen: query.state, none: 'any' })}
+${sources.length > 1 && choiceField('source', 'Source', sources, { chosen: query.source, none: 'any' })}
+${choiceField('rule', 'Rule', rules, { chosen: query.rule, none: 'any' })}
+<div><label for="reason">Reason contains</label>
+<input id="reason" name="reason" value="${query.reason ?? ''}" list="reasons" maxlength="200">
+<datalist id="reasons">${skipReasons.map((reason) => html`<option value="${reason}"></option>`)}</datalist></div>
+${query.cause && hidden('cause', query.cause)}
+${dayFields(query)}
+<button>Show</button>
+</form>`;
+}
+
+function nothing({ isCut, isSearch }: List): Html {
+  if (isSearch)
+    return html`<p class="notice">No journey is known of that. A closing that has just come in may wait in the queue: see <a href="/operations">Operations</a>.</p>`;
+  if (isCut) return html`<p class="notice">None of these journeys fits.</p>`;
+  return html`<p class="notice">No journeys fit.</p>`;
+}
+
+const columns: readonly Column[] = [
+  { name: 'Journey', kind: 'ref' },
+  { name: 'Customer', kind: 'ref' },
+  { name: 'State' },
+  { name: 'Why' },
+  { name: 'Agent, store …' },
+  { name: 'Rule' },
+  { name: 'Changed' },
+];
+
+function table(list: List): Html {
+  const { journeys, timeZone } = list;
+  const shown = dataTable({
+    name: 'Journeys',
+    caption: `Last changed first; those that wait, last due first. Times in ${timeZone}.`,
+    columns,
+    rows: journeys.map((one) => row(one, list)),
+  });
+  if (!list.mayAct) return shown;
+  const { state } = list.query;
+  const of = journeyStates.find((one) => one === state);
+  return html`<form method="get" action="/many/replay">${shown}${manyLinks(list.query, of)}</form>`;
+}
+
+function row({ source, recordNoun, journey }: ListedJourney, { contacts, mayAct, now, timeZone }: List): Content[] {
+  const { id, state, updatedAt, rule, values = {} } = journey;
+  const contact = askedContactOf(journey);
+  return [
+    html`${mayAct && checkbox(refOf(source, id))}${journeyLink(source, id)}`,
+    contact ? shownContact(contact, contacts) : '–',
+    stateBadge(state, recordNoun),
+    whyOf(journey, timeZone),
+    Object.values(values).map(String).filter(Boolean).join(' · '),
+    rule ?? '–',
+    ago(updatedAt, now, timeZone),
+  ];
+}
+
+function checkbox(ref: string): Html {
+  return html`<input type="checkbox" name="${selectedName(ref)}" value="on" aria-label="Select ${ref}"> `;
+}
+
+function whyOf({ state, why, dueAt, answer, maxGrade }: Journey, timeZone: string): Content {
+  if (state === 'waiting' && dueAt) return html`asks ${time(dueAt, timeZone)}`;
+  if (why !== undefined) return sentence(why, timeZone);
+  return answer && `grade ${gradeInWords({ answer, maxGrade }) ?? '–'}`;
+}
+
+function further({ next, isCut, isSearch, journeys }: List, query: List['query']): Content {
+  if (next === undefined)
+    return isSearch && isCut
+      ? html`<p class="notice">There are earlier closings of this customer than are looked at here.</p>`
+      : undefined;
+  const text = isCut ? `Look further back (${journeys.length} fit among the journeys looked at)` : undefined;
+  return nextPage(listAt({ ...query, after: next }), text);
+}
+
+export const manyTitles: Record<ManyAction, string> = {
+  replay: 'Replay',
+  'ask-now': 'Ask now about',
+  cancel: 'Cancel',
+};
+const didWords: Record<ManyAction, string> = {
+  replay: 'taken up again',
+  'ask-now': 'asked as soon as they may be',
+  cancel: 'cancelled',
+};
+
+/** The actions that may help journeys in a state. */
+const ofState: Partial<Record<JourneyState, readonly ManyAction[]>> = {
+  failed: ['replay', 'cancel'],
+  parked: ['replay', 'cancel'],
+  skipped: ['replay'],
+  waiting: ['ask-now', 'cancel'],
+  asked: ['cancel'],
+};
+
+/** The prefix of a selected journey's reference in a form, and the name of its checkbox. */
+export const selectedPrefix = 'j.';
+const selectedName = (ref: string): string => `${selectedPrefix}${ref}`;
+
+/** The actions on the selected journeys of a list, and on all journeys that match its filter. */
+function manyLinks(query: Readonly<Record<string, string | undefined>>, state: JourneyState | undefined): Content {
+  const { after: _, ...filter } = query;
+  const fitting = (state && ofState[state]) ?? [];
+  return html`<p class="actions">With the selected: ${manyActions.map((action) => html`<button formaction="/many/${action}">${manyTitles[action]}…</button> `)}</p>
+${fitting.length > 0 && html`<p class="actions">With all that fit: ${fitting.map((action) => html`<a class="button" href="${pathTo(`/many/${action}`, filter)}">${manyTitles[action]} all…</a> `)}</p>`}`;
+}
+
+/** The sentence above the list about the action that the person has just done. */
+function manyTold({ did, done = '0', refused = '0', left = '0' }: z.output<typeof ManyResult>): Content {
+  if (did === undefined) return undefined;
+  return told(
+    html`${done} ${done === '1' ? 'journey was' : 'journeys were'} ${didWords[did]}.${refused !== '0' && ` ${refused} could not have it: they are as they were.`}${left !== '0' && ` ${left} more fit: do it once more.`}`,
+  );
 }

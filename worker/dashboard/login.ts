@@ -1,16 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type DashboardUser, needsLogin } from '../config/dashboard.ts';
-import { localAddress } from './addresses.ts';
+import { localAddress, loginAt } from './addresses.ts';
 import { Audit } from './audit.ts';
-import { Cookie } from './cookies.ts';
-import { formToken, nameOf, type Visitor, visitorOf } from './guard.ts';
+import { Cookie, formToken, nameOf, type Visitor, visitorOf } from './guard.ts';
+import { type Html, html } from './html.ts';
 import { type Attempt, LoginLimit } from './login-limit.ts';
-import type { DashboardOptions } from './options.ts';
-import { show } from './pages.ts';
+import { type DashboardOptions, show } from './pages.ts';
 import { isPassword } from './password.ts';
 import { Sessions } from './sessions.ts';
-import { loginView, logoutView } from './views/login.ts';
+import { actingForm, hidden } from './views/forms.ts';
 
 const Form = z.object({
   name: z.string().trim().max(200).catch(''),
@@ -149,4 +148,31 @@ export class Logins {
     const number = Buffer.from(this.#options.seal.digest(`no user ${name}`), 'base64url').readUInt32BE();
     return users[number % users.length];
   }
+}
+
+interface Login {
+  csrf: string;
+  /** The address that the person goes to after the login. */
+  to: string;
+  /** The name that the person typed in the failed attempt. */
+  name?: string;
+  /** Why the attempt failed. */
+  wrong?: string;
+}
+
+export function loginView({ csrf, to, name = '', wrong }: Login): Html {
+  return html`${wrong !== undefined && html`<p class="notice bad" role="alert" id="wrong">${wrong}</p>`}
+<form class="login" method="post" action="${loginAt(to)}">
+${hidden('csrf', csrf)}
+<label for="name">Name</label>
+<input id="name" name="name" value="${name}" required maxlength="64" autocomplete="username" autocapitalize="none" spellcheck="false" autofocus>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" required maxlength="1000" autocomplete="current-password">
+<p class="actions"><button class="main-button">Log in</button></p>
+</form>`;
+}
+
+function logoutView(csrf: string): Html {
+  return html`<p>This browser sees nothing more of it until somebody logs in again.</p>
+${actingForm({ at: '/logout', csrf, button: 'Log out', back: '/' })}`;
 }

@@ -7,11 +7,19 @@ import { findAnywhere, repairsOf } from '../support/repair.ts';
 import { listAt } from './addresses.ts';
 import { Audit } from './audit.ts';
 import { formToken, nameOf } from './guard.ts';
+import { type Html, html } from './html.ts';
 import { take } from './journey.ts';
-import { journeysOf, type ListQuery, queryOf } from './journeys.ts';
-import type { DashboardOptions } from './options.ts';
-import { show } from './pages.ts';
-import { manyActions, manyTitles, manyView } from './views/many.ts';
+import {
+  journeysOf,
+  type ListQuery,
+  type ManyAction,
+  manyActions,
+  manyTitles,
+  queryOf,
+  selectedPrefix,
+} from './journeys.ts';
+import { type DashboardOptions, show } from './pages.ts';
+import { actingForm, backTo, hidden, reasonField } from './views/forms.ts';
 
 /** How many journeys closeloop reads for a filter, and how many journeys one form acts on: the person waits for the result. */
 const most = 1_000;
@@ -19,9 +27,6 @@ const mostAtOnce = 200;
 const atOnce = 8;
 
 const Action = z.object({ action: z.enum(manyActions) });
-
-/** The prefix of a selected journey's reference in a form. */
-const selectedPrefix = 'j.';
 
 /** `/many/…`: the actions of a journey's page for many journeys: those that a person selected, or all that match a filter of the list. */
 export function actOnMany(app: FastifyInstance, options: DashboardOptions): void {
@@ -32,7 +37,7 @@ export function actOnMany(app: FastifyInstance, options: DashboardOptions): void
     if (action === undefined) return reply.callNotFound();
     const fields = fieldsOf(request.query);
     const refs = await refsFor(fields, options);
-    const body = manyView({ action, refs, most: mostAtOnce, fields, csrf: formToken(reply) });
+    const body = manyView({ action, refs, fields, csrf: formToken(reply) });
     return await show(reply, { title: `${manyTitles[action]} ${refs.length} journeys?`, section: '/journeys', body });
   });
 
@@ -49,20 +54,15 @@ export function actOnMany(app: FastifyInstance, options: DashboardOptions): void
     const { after: _, ...filter } = queryOf(fields);
     return await reply.redirect(
       listAt({
-        ...filter,
-        ...{
-          did: action,
-          done: String(refs.length - refused),
-          refused: String(refused),
-          left: String(all.length - refs.length),
-        },
+        ...{ ...filter, did: action, done: String(refs.length - refused), refused: String(refused) },
+        left: String(all.length - refs.length),
       }),
       303,
     );
   });
 
   /** Counts the journeys on which the action is not possible. They stay unchanged. */
-  async function refusedOf(refs: readonly string[], action: (typeof manyActions)[number], request: FastifyRequest) {
+  async function refusedOf(refs: readonly string[], action: ManyAction, request: FastifyRequest) {
     const limited = pLimit(atOnce);
     const attempts = refs.map((ref) =>
       limited(async () => {
@@ -94,4 +94,34 @@ async function refsFor(fields: Fields, options: DashboardOptions): Promise<strin
   return journeys
     .filter(({ journey }) => repairsOf(journey).length > 0)
     .map(({ source, journey }) => refOf(source, journey.id));
+}
+
+const shownRefs = 20;
+
+interface Many {
+  action: ManyAction;
+  refs: readonly string[];
+  /** The filter or the selected journeys, which the form sends along. */
+  fields: Readonly<Record<string, string>>;
+  csrf: string;
+}
+
+function manyView({ action, refs, fields, csrf }: Many): Html {
+  const back = listAt({ ...fields, after: undefined });
+  if (refs.length === 0)
+    return html`<p class="notice">No journey of these can have that.</p><p class="actions">${backTo(back)}</p>`;
+  const reason =
+    action === 'cancel' &&
+    reasonField('Why, for their timelines (no names: it outlives an erasure)', 'cancelled by a person');
+  return html`${refs.length > mostAtOnce && html`<p class="notice">The first ${mostAtOnce} of them now; the others by the same form afterwards.</p>`}
+<ul>${refs.slice(0, shownRefs).map((ref) => html`<li>${ref}</li>`)}</ul>
+${refs.length > shownRefs && html`<p class="quiet">And ${refs.length - shownRefs} more.</p>`}
+<p>Nobody is asked twice: a journey that can not have it any more is left as it is.</p>
+${actingForm({
+  at: `/many/${action}`,
+  csrf,
+  content: [Object.entries(fields).map(([name, value]) => hidden(name, value)), reason],
+  button: `${manyTitles[action]} ${Math.min(refs.length, mostAtOnce)} journeys`,
+  back,
+})}`;
 }

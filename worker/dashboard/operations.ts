@@ -14,8 +14,7 @@ import { resumeStep } from '../support/resume.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { Audit } from './audit.ts';
 import { formToken, mayAct, nameOf } from './guard.ts';
-import type { DashboardOptions } from './options.ts';
-import { show } from './pages.ts';
+import { type DashboardOptions, show } from './pages.ts';
 import { type Operations, operationsView, pauseView } from './views/operations.ts';
 
 const Step = z.object({ source: z.string(), step: z.enum(pausableSteps), action: z.enum(['pause', 'resume']) });

@@ -1,12 +1,58 @@
+import { z } from 'zod';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { type GradesRow, gradesByCampaign, gradesOverTime } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
 import { mostAsked } from '../reports/others.ts';
-import { type Period, stepFor, stepsOf } from '../reports/period.ts';
+import { type Period, periodCalled, stepFor, stepsOf } from '../reports/period.ts';
+import { namedPeriods } from '../reports/period-names.ts';
 import { type Read, RecentReadings } from '../reports/recent-readings.ts';
-import type { DashboardOptions } from './options.ts';
-import type { There } from './service.ts';
-import { noField } from './views/grades.ts';
+import { daysIn } from '../support/shown-time.ts';
+import type { DashboardOptions } from './pages.ts';
+
+/** A number in an address; undefined for any other text. */
+export const NumberQuery = z
+  .string()
+  .regex(/^-?\d{1,9}(\.\d{1,4})?$/)
+  .transform(Number)
+  .optional()
+  .catch(undefined);
+
+const day = z.iso.date().optional().catch(undefined);
+
+/** The period of a page, in its address. */
+export const PeriodQuery = z.object({
+  period: z.enum(namedPeriods).optional().catch(undefined),
+  since: day,
+  until: day,
+});
+
+/** The period of a page. Default: the thirty days up to today. */
+export function periodOf(
+  { period, since, until }: z.output<typeof PeriodQuery>,
+  { config, now }: Pick<DashboardOptions, 'config' | 'now'>,
+): Period {
+  const today = daysIn(config().feedback.timeZone)(now());
+  if (since === undefined && until === undefined) return periodCalled(period ?? '30-days', today);
+  const last = until ?? today;
+  const first = since ?? periodCalled('30-days', last).since;
+  return first <= last ? { since: first, until: last } : { since: last, until: first };
+}
+
+/** The first source, whose client calls the Feedback service; or the known reason why the service can't be called now. */
+export type There =
+  | { first: { feedback: FeedbackClient }; problem?: undefined }
+  | { first?: undefined; problem: string };
+
+export async function serviceThere({ engine }: Pick<DashboardOptions, 'engine'>): Promise<There> {
+  const { pipelines, service } = engine();
+  const [first] = pipelines.values();
+  if (first === undefined) return { problem: 'no source is configured' };
+  const down = await service.down({ now: true });
+  return down ? { problem: down.why } : { first: first.context };
+}
+
+/** Stands for no field: the figures are not grouped. */
+export const noField = '-';
 
 export type Rows = Read<readonly GradesRow[]>;
 export type Readings = ReturnType<typeof createReadings>;

@@ -4,7 +4,15 @@ import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { PausableStep } from './pausable-steps.ts';
-import { probeTurnMs } from './probe-turn.ts';
+
+/** How often each process sweeps by default. Real time. */
+export const sweepEveryMs = 60_000;
+
+/**
+ * The shortest time between two probes of what is stopped or held, over all processes. Sweeps send the probes: the turn ends before the
+ * next sweep of the process that took it. Real time.
+ */
+export const probeTurnMs = (everyMs = sweepEveryMs): number => Math.floor((everyMs * 5) / 6);
 
 const Pause = z.object({
   why: z.string(),

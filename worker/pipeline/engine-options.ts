@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'bullmq';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { Observer } from '../operations/observer.ts';
-import { sweepEveryMs } from '../operations/probe-turn.ts';
+import { sweepEveryMs } from '../operations/pauses.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';
 import type { Replicated } from '../redis/replicated.ts';

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { longestWaitMs } from '../../core/retry.ts';
-import { promote } from '../operations/held-jobs.ts';
+import { promote } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { PausableStep } from '../operations/pausable-steps.ts';
 import type { Pause, Pauses } from '../operations/pauses.ts';

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { textOf } from '../../../worker/dashboard/html.ts';
-import { layout } from '../../../worker/dashboard/layout.ts';
-import { loginView } from '../../../worker/dashboard/views/login.ts';
+import { loginView } from '../../../worker/dashboard/login.ts';
+import { layout } from '../../../worker/dashboard/pages.ts';
 import { startChromium } from '../../support/chromium.ts';
 import { background } from '../../support/processes.ts';
 
@@ -41,7 +41,8 @@ const pages: Record<string, (page: Page) => Promise<unknown>> = {
   login: async (page) => {
     // The demo has no users: what they are shown, with the demo's style.
     await page.goto('/nowhere');
-    await page.setContent(textOf(layout({ title: 'Log in', body: loginView({ csrf: '', to: '/' }) }, undefined)));
+    const login = { title: 'Log in', body: loginView({ csrf: '', to: '/' }) };
+    await page.setContent(textOf(layout(login, undefined, { notice: undefined, followUps: undefined })));
   },
 };
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { proofOf } from '../../../connectors/hubspot/events.ts';
 import { signHmac } from '../../../core/connector/signature.ts';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
-import { signZendesk } from '../../../standins/zendesk/signature.ts';
+import { signZendesk } from '../../../standins/zendesk/webhooks.ts';
 import type { Chance } from '../chaos/random.ts';
 import { record, text } from './values.ts';
 

@@ -5,8 +5,7 @@ import { intercomRetries } from '../../../standins/intercom/webhooks.ts';
 import type { Attempt, RetryPolicy } from '../../../standins/kit/webhook-sender.ts';
 import { railsJson } from '../../../standins/shopify/payloads.ts';
 import { shopifyRetries } from '../../../standins/shopify/webhooks.ts';
-import { signWooCommerce } from '../../../standins/woocommerce/signature.ts';
-import { wooCommerceRetries } from '../../../standins/woocommerce/webhooks.ts';
+import { signWooCommerce, wooCommerceRetries } from '../../../standins/woocommerce/webhooks.ts';
 import { zendeskRetries } from '../../../standins/zendesk/webhooks.ts';
 
 /* How often and how long each vendor tries again. What they sign is checked by the tests of the connectors' signatures. */

@@ -12,9 +12,8 @@ import { type Content, type Html, html } from '../html.ts';
 import { ago, moment, sentence, time } from '../times.ts';
 import { type Bar, barChart, shareBar } from './charts.ts';
 import { count, percent } from './figures.ts';
-import { csrfField } from './forms.ts';
-import { nounOf, stateBadge, stateName } from './state.ts';
-import { type Column, table as dataTable } from './table.ts';
+import { actingForm, reasonField } from './forms.ts';
+import { type Column, table as dataTable, nounOf, stateBadge, stateName } from './table.ts';
 
 interface ShownSource {
   state: SourceState;
@@ -368,10 +367,8 @@ export function pauseView(asked: {
     action === 'pause'
       ? 'What runs already ends, nothing more of it is begun in any process. What comes in is stored and waits.'
       : 'It goes on in every process; where it had stopped by itself, one job finds out first whether the cause is mended.';
+  const content = action === 'pause' && reasonField('Why, for whoever finds it paused');
+  const button = action === 'pause' ? 'Pause it' : 'Resume it';
   return html`<p>${effect}</p>
-<form method="post" action="${stepAt(source, step, action)}">
-${csrfField(csrf)}
-${action === 'pause' && html`<div class="filter"><div class="grow"><label for="why">Why, for whoever finds it paused</label><input id="why" name="why" required maxlength="500"></div></div>`}
-<p class="actions"><button class="main-button">${action === 'pause' ? 'Pause it' : 'Resume it'}</button> <a class="button" href="/operations">Back</a></p>
-</form>`;
+${actingForm({ at: stepAt(source, step, action), csrf, content, button, back: '/operations' })}`;
 }

@@ -53,16 +53,39 @@ function headline({ measure, now, before, scale, change: by }: GradesRow): Conte
 <p>${change(by, resultOf(before, measure), measure)}</p>`;
 }
 
-/** @param answersAt the address of the campaign's answers */
-function countsOf({ measure, now, before, scale }: GradesRow, answersAt?: string): Html {
-  const answered =
-    answersAt === undefined ? count(now.answered) : html`<a href="${answersAt}">${count(now.answered)}</a>`;
-  return html`<dl class="counts">
+/** @param at the address of the campaign's answers */
+function countsOf({ measure, now, before, scale }: GradesRow, at?: string): Html {
+  const more =
+    measure !== 'avg' &&
+    now.average !== null &&
+    html`<div><dt>Average</dt><dd>${decimal(now.average)} <span class="quiet">of ${scale.at(-1)}</span></dd></div>`;
+  return askedCounts(now, before, { at, more });
+}
+
+interface AskedCounts {
+  asked: number;
+  answered: number | null;
+  rate: number | null;
+}
+
+/** How many were asked, how many of them answered, and how that changed. @param shown `at`: the address of the answers */
+export function askedCounts(
+  now: AskedCounts,
+  before: AskedCounts,
+  { at, more, style = 'counts' }: { at?: string | undefined; more?: Content; style?: string },
+): Html {
+  const answered = at === undefined ? count(now.answered) : html`<a href="${at}">${count(now.answered)}</a>`;
+  return html`<dl class="${style}">
 <div><dt>Asked</dt><dd>${count(now.asked)} ${countChange(now.asked, before.asked)}</dd></div>
 <div><dt>Answered</dt><dd>${answered} ${countChange(now.answered, before.answered)}</dd></div>
 <div><dt>Response rate</dt><dd>${percent(now.rate)} ${rateChange(now.rate, before.rate)}</dd></div>
-${measure !== 'avg' && now.average !== null && html`<div><dt>Average</dt><dd>${decimal(now.average)} <span class="quiet">of ${scale.at(-1)}</span></dd></div>`}
+${more}
 </dl>`;
+}
+
+/** @param shown what is shown all the same */
+export function noNewFigures(why: string, shown: Content): Html {
+  return html`<div class="notice"><p><strong>The Feedback service did not give new figures:</strong> ${why}</p>${shown && html`<p>${shown}</p>`}</div>`;
 }
 
 function distribution({ name, campaign, now }: GradesRow, period: Period): Content {

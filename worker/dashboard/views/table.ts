@@ -1,3 +1,6 @@
+import { refOf } from '../../journey/refs.ts';
+import { type JourneyState, journeyStates } from '../../journey/states.ts';
+import { journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 
 /** A column: its heading, and the style of its cells. */
@@ -45,4 +48,65 @@ function together(content: Content): Content {
 
 function classOf(kind: Column['kind']): Content {
   return kind && html` class="${kind}"`;
+}
+
+/** Names with what they say, without those that say nothing. */
+export function facts(all: readonly (readonly [name: string, value: Content])[]): Html {
+  const told = all.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '');
+  return html`<dl class="facts">${told.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
+}
+
+const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
+  received: 'go',
+  skipped: 'plain',
+  waiting: 'wait',
+  creating: 'go',
+  asked: 'go',
+  answered: 'go',
+  written: 'good',
+  cancelled: 'plain',
+  expired: 'plain',
+  tested: 'plain',
+  withheld: 'good',
+  failed: 'bad',
+  parked: 'bad',
+};
+
+/** A journey's state in words for people. @param noun what people call the record: "ticket" */
+export function stateName(state: JourneyState, noun = 'record'): string {
+  return state === 'written' ? `On the ${noun}` : words[state];
+}
+
+const words: Record<Exclude<JourneyState, 'written'>, string> = {
+  received: 'Came in',
+  skipped: 'Not asked',
+  waiting: 'To be asked',
+  creating: 'Being asked',
+  asked: 'Asked',
+  answered: 'Answered',
+  cancelled: 'Cancelled',
+  expired: 'No answer',
+  tested: 'Test',
+  withheld: 'Would have been asked (dry run)',
+  failed: 'Failed',
+  parked: 'Needs you',
+};
+
+/** The choices of a filter by state. */
+export const stateChoices = journeyStates.map((state) => [state, stateName(state)] as const);
+
+/** A journey's state. The colour adds no information to the text. */
+export function stateBadge(state: JourneyState, noun?: string): Html {
+  return html`<span class="state ${tones[state]}">${stateName(state, noun)}</span>`;
+}
+
+/** A journey by its name for people. */
+export function journeyLink(source: string, id: string): Html {
+  return html`<a href="${journeyAt(source, id)}">${refOf(source, id)}</a>`;
+}
+
+/** The word for the records of all these sources; undefined if the words differ. */
+export function nounOf(sources: readonly { recordNoun?: string | undefined }[]): string | undefined {
+  const [noun, ...others] = new Set(sources.map(({ recordNoun }) => recordNoun));
+  return others.length === 0 ? noun : undefined;
 }

@@ -1,12 +1,138 @@
 import { transientAfter } from '../../../core/connector/retry-after.ts';
 import { send } from '../../../core/connector/send.ts';
+import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { Log, Ports } from '../../../core/ports.ts';
-import { type EmailSettings, sendEmail } from './email.ts';
-import type { Receiver } from './message.ts';
-import { slackBody } from './slack.ts';
-import { teamsBody } from './teams.ts';
-import { webhookRequest } from './webhook.ts';
+import { sendMail } from '../mail.ts';
+import type { AnswerMessage, Message, Receiver } from './message.ts';
+import { introductionOf, linkOf, type Section, sectionsOf, titleOf } from './words.ts';
+
+export interface EmailSettings {
+  /** smtp:// or smtps://, with name and password. */
+  server: string;
+  from: string;
+  to: readonly string[];
+  page?: string | undefined;
+}
+
+/** @throws CloseloopError */
+export async function sendEmail(
+  message: Message | AnswerMessage,
+  { server, from, to, page }: EmailSettings,
+  log: Log,
+): Promise<void> {
+  const { id } = message;
+  await sendMail({ id, from, to, subject: titleOf(message), text: textOf(message, page) }, server, log);
+}
+
+function textOf(message: Message | AnswerMessage, page: string | undefined): string {
+  const introduction = introductionOf(message);
+  const sections = sectionsOf(message, page).map(({ heading, lines, links }) =>
+    [heading, ...[...lines, ...links.map(({ url }) => url)].map((line) => `  ${line}`)].join('\n'),
+  );
+  return `${[...(introduction === undefined ? [] : [introduction]), ...sections].join('\n\n')}\n`;
+}
+
+/** A header has 150 characters at most, a section 3,000, a message 50 blocks and some 10,000 characters. */
+const longestHeader = 150;
+const longestSection = 3_000;
+
+/**
+ * The body for an incoming webhook. The text of an alert is plain text: there Slack reads no markup, no `<!channel>` and no emoji.
+ * Source: docs.slack.dev, "Sending messages using incoming webhooks" and "Block Kit".
+ */
+export function slackBody(message: Message | AnswerMessage, page?: string): object {
+  const plain = (text: string) => ({ type: 'plain_text', text, emoji: false });
+  const introduction = introductionOf(message);
+  const title = titleOf(message);
+  return {
+    // Notifications show this text, and no blocks. Slack reads markup in it.
+    text: escaped(title),
+    blocks: [
+      { type: 'header', text: plain(title.slice(0, longestHeader)) },
+      ...(introduction === undefined ? [] : [{ type: 'context', elements: [plain(introduction)] }]),
+      ...sectionsOf(message, page).flatMap(({ heading, lines, links }) => [
+        { type: 'divider' },
+        { type: 'section', text: plain([heading, ...lines].join('\n').slice(0, longestSection)) },
+        ...(links.length === 0 ? [] : [{ type: 'context', elements: links.map(linked) }]),
+      ]),
+    ],
+  };
+}
+
+/** Only markup makes a link. */
+function linked({ label, url }: Section['links'][number]): object {
+  return { type: 'mrkdwn', text: `<${escaped(url)}|${label}>`, verbatim: true };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/**
+ * The body for a workflow ("Post to a channel when a webhook request is received"), which takes a message with one Adaptive Card of
+ * 28 KB at most. Text runs hold text as it is; text blocks would read Markdown in it.
+ * Source: learn.microsoft.com, "Create incoming webhooks with Workflows"; adaptivecards.io, version 1.4.
+ */
+export function teamsBody(message: Message | AnswerMessage, page?: string): object {
+  const run = (text: string, style: object = {}) => ({ type: 'TextRun', text, ...style });
+  const block = (inlines: object[], style: object = {}) => ({ type: 'RichTextBlock', inlines, ...style });
+  const introduction = introductionOf(message);
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          msteams: { width: 'Full' },
+          body: [
+            block([run(titleOf(message), { size: 'Large', weight: 'Bolder' })]),
+            ...(introduction === undefined ? [] : [block([run(introduction, { isSubtle: true })])]),
+            ...sectionsOf(message, page).flatMap(({ heading, lines, links }) => [
+              block([run(heading, { weight: 'Bolder' })], { separator: true, spacing: 'Medium' }),
+              ...lines.map((line) => block([run(line)], { spacing: 'Small' })),
+              ...links.map(({ label, url }) => block([run(label, { selectAction: { type: 'Action.OpenUrl', url } })])),
+            ]),
+          ],
+        },
+      },
+    ],
+  };
+}
+
+/** One message as Standard Webhooks, signed over these very bytes. */
+export function webhookRequest(
+  message: Message | AnswerMessage,
+  secrets: readonly string[],
+  { now: at, page }: { now: Date; page: string | undefined },
+): { body: string; headers: Record<string, string> } {
+  const body = JSON.stringify({
+    type: `closeloop.${message.type}`,
+    timestamp: message.at,
+    data: dataOf(message, page),
+  });
+  return { body, headers: signStandardWebhook({ id: message.id, at, body }, secrets) };
+}
+
+function dataOf(message: Message | AnswerMessage, page: string | undefined): object {
+  if (message.type === 'answer') {
+    const { type: _, id: _1, at: _2, timeZone: _3, ...answer } = message;
+    return answer;
+  }
+  if (message.type === 'alert') {
+    const alerts = message.alerts.map(({ group: _, ...alert }) => ({
+      ...alert,
+      ...(page !== undefined && { link: linkOf(alert, page) }),
+    }));
+    return { alerts };
+  }
+  const { from, until, timeZone, sources } = message;
+  return { from, until, timeZone, sources };
+}
 
 export interface ReceiverSettings {
   url?: string | undefined;

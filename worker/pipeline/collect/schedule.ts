@@ -3,8 +3,7 @@ import { canFilterBy, resolveOperations } from '../../../core/feedback/operation
 import { campaignNumbers } from '../../config/campaign-choice.ts';
 import type { AlertOfSource, Alerts } from '../../operations/alerts.ts';
 import type { Outage } from '../../operations/outage.ts';
-import { type Pause, Pauses } from '../../operations/pauses.ts';
-import { probeTurnMs } from '../../operations/probe-turn.ts';
+import { type Pause, Pauses, probeTurnMs } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, askedInKey, begunKey, failingKey, globalTag } from '../../redis/keys.ts';
 import { probe } from '../../redis/unavailable.ts';

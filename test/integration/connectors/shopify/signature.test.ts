@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { verify } from '../../../../connectors/shopify/events.ts';
 import type { Verdict } from '../../../../core/connector/contract.ts';
-import { signShopify } from '../../../../standins/shopify/signature.ts';
+import { signShopify } from '../../../../standins/shopify/webhooks.ts';
 import { delivery, vectorShop, vectors } from '../../../support/connectors/shopify/fixture.ts';
 
 function expected({ headers, expect }: (typeof vectors.shopify)[number]): Verdict {

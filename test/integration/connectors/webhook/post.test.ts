@@ -6,7 +6,7 @@ import { poster } from '../../../../connectors/webhook/post.ts';
 import { eventOf, idOf, writer } from '../../../../connectors/webhook/write-back.ts';
 import type { WriteBack } from '../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { isSigned } from '../../../../standins/webhook/signature.ts';
+import { isSigned } from '../../../../standins/webhook/standin.ts';
 import { openPorts } from '../../../support/contract/bench.ts';
 
 const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, `whsec_${Buffer.alloc(32, 2).toString('base64')}`];

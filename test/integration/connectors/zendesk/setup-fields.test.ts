@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PreflightContext, SetupStep } from '../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { ControlError } from '../../../../standins/kit/control.ts';
-import type { CustomObject, KeyedField } from '../../../../standins/zendesk/admin.ts';
+import type { CustomObject, KeyedField } from '../../../../standins/zendesk/definitions.ts';
 import {
   type Account,
   about,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FieldType } from '../../../../standins/feedback/model.ts';
+import type { FieldType } from '../../../../standins/feedback/definitions.ts';
 import { campaigns, created, service } from '../../../support/standins/feedback/service.ts';
 
 /* Sections 2, 3 and 4.2 of the specification: feedback requests. A row for each rule, and for what the stand-in assumes. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { signV3 } from '../../../../standins/hubspot/signature.ts';
+import { signV3 } from '../../../../standins/hubspot/webhooks.ts';
 import { openAccount, readBody, ticketId, useAccount } from '../../../support/standins/hubspot/account.ts';
 
 /* What HubSpot refuses or does in a way of its own, and the connector never provokes or could not tell from success. */

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { isSigned, signature } from '../../../../standins/webhook/signature.ts';
-import { startWebhookStandin } from '../../../../standins/webhook/standin.ts';
+import { isSigned, signature, startWebhookStandin } from '../../../../standins/webhook/standin.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 

@@ -1,5 +1,5 @@
 import { freshdesk } from '../../../../connectors/freshdesk/freshdesk.ts';
-import { createFreshdeskStandin } from '../../../../standins/freshdesk/standin.ts';
+import { FreshdeskStandin } from '../../../../standins/freshdesk/standin.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';
@@ -46,7 +46,7 @@ export const freshdeskSample: ConnectorSample = {
   async start() {
     const { now, atOnce } = leapingClock();
     const { fetch, taken, emptied } = mailbox();
-    const standin = createFreshdeskStandin({ now, fetch });
+    const standin = new FreshdeskStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     for (const field of answerFields) standin.addField(field);
     standin.addGroup({ name: 'Escalations' });

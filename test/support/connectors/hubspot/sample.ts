@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
-import { createHubspotStandin } from '../../../../standins/hubspot/standin.ts';
+import { HubspotStandin } from '../../../../standins/hubspot/standin.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { bodyOf, fault, hookUrl, leapingClock, mailbox, posted } from '../vendor-account.ts';
@@ -53,7 +53,7 @@ export const hubspotSample: ConnectorSample = {
     const { fetch, taken, emptied } = mailbox();
     // Closings are told apart by their instants.
     const { now, atOnce } = leapingClock(1);
-    const standin = createHubspotStandin({ fetch, now });
+    const standin = new HubspotStandin({ fetch, now });
     const server = await serve(standin.handle, { faults: standin.faults });
     for (const [name, kind] of [
       ['feedback_grade', 'number'],

@@ -1,6 +1,6 @@
 import { intercom } from '../../../../connectors/intercom/intercom.ts';
-import { signIntercom } from '../../../../standins/intercom/signature.ts';
-import { createIntercomStandin } from '../../../../standins/intercom/standin.ts';
+import { IntercomStandin } from '../../../../standins/intercom/standin.ts';
+import { signIntercom } from '../../../../standins/intercom/webhooks.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';
@@ -39,7 +39,7 @@ export const intercomSample: ConnectorSample = {
   async start() {
     const { now, atOnce } = leapingClock();
     const { fetch, taken, emptied } = mailbox();
-    const standin = createIntercomStandin({ now, fetch });
+    const standin = new IntercomStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     const addAttributes = ({ deaf }: { deaf?: string } = {}): void => {
       for (const [name, dataType] of attributes) {

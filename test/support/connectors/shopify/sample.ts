@@ -1,8 +1,8 @@
 import { shopify } from '../../../../connectors/shopify/shopify.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { signShopify } from '../../../../standins/shopify/signature.ts';
-import { createShopifyStandin } from '../../../../standins/shopify/standin.ts';
+import { ShopifyStandin } from '../../../../standins/shopify/standin.ts';
+import { signShopify } from '../../../../standins/shopify/webhooks.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { fault, hookUrl, leapingClock, mailbox, posted, preflight } from '../vendor-account.ts';
 import { topics } from './fixture.ts';
@@ -14,7 +14,7 @@ const metafields = [
   ['feedback_status', 'single_line_text_field'],
 ] as const;
 
-type Standin = ReturnType<typeof createShopifyStandin>;
+type Standin = ShopifyStandin;
 
 /** Misconfigurations of a shop, and how each comes about. */
 export const plants: Readonly<Record<string, (standin: Standin) => unknown>> = {
@@ -72,7 +72,7 @@ export const shopifySample: ConnectorSample = {
   async start() {
     const { now, atOnce } = leapingClock();
     const { fetch, taken, emptied } = mailbox();
-    const standin = createShopifyStandin({ now, fetch });
+    const standin = new ShopifyStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     for (const topic of topics) standin.addSubscription({ topic, uri: hookUrl });
     // Somebody else's, so that our writes are told at all.

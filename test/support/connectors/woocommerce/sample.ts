@@ -1,7 +1,7 @@
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
-import { createWooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
+import { WooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
+import { signWooCommerce } from '../../../../standins/woocommerce/webhooks.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';
 
@@ -21,7 +21,7 @@ export const woocommerceSample: ConnectorSample = {
   async start() {
     const { now, atOnce } = leapingClock();
     const { fetch, taken, emptied } = mailbox();
-    const standin = createWooCommerceStandin({ now, fetch });
+    const standin = new WooCommerceStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     const webhook = (topic: string) =>
       standin.addWebhook({ name: `closeloop ${topic}`, topic, url: hookUrl, secret: 'first-secret' });

@@ -2,7 +2,7 @@ import { afterEach } from 'vitest';
 import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
 import type { Source, WriteBack, WriteResult } from '../../../../core/connector/contract.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
-import { createZendeskStandin, type ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import { ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { answer as answerTo } from '../../contract/bench.ts';
 import { type Recorded, testPorts } from './ports.ts';
 
@@ -36,10 +36,10 @@ const pollPause = (): Promise<void> => new Promise((resolve) => setTimeout(resol
 
 export async function account(
   writeBack: object = everything,
-  options: Parameters<typeof createZendeskStandin>[0] = {},
+  options: ConstructorParameters<typeof ZendeskStandin>[0] = {},
 ): Promise<Account> {
   // Jobs end before the first look; what they do is looked at, not how long it takes.
-  const standin = createZendeskStandin({ jobs: { queuedMs: 0, workingMs: 0 }, ...options });
+  const standin = new ZendeskStandin({ jobs: { queuedMs: 0, workingMs: 0 }, ...options });
   const server = await serve(standin.handle, { faults: standin.faults });
   open.push(server);
   standin.addTicketField({ id: ids.grade, title: 'Grade', type: 'integer' });

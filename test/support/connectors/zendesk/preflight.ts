@@ -1,7 +1,7 @@
 import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
 import type { PreflightContext, Source } from '../../../../core/connector/contract.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
-import { createZendeskStandin, type ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import { ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { testPorts } from './ports.ts';
 
 export const day = 86_400_000;
@@ -44,7 +44,7 @@ export interface Account extends StandinServer {
 
 /** An account in which everything is as it should be for `writeBack` and `about`; the webhook apart. */
 export async function openAccount(): Promise<Account> {
-  const standin = createZendeskStandin();
+  const standin = new ZendeskStandin();
   const server = await serve(standin.handle, { faults: standin.faults });
   const options = grades.map((grade) => ({ name: `${grade} stars`, value: String(grade) }));
   standin.addTicketField({ id: ids.grade, title: 'Grade', type: 'tagger', options });

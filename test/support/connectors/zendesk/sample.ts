@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { signZendesk } from '../../../../standins/zendesk/signature.ts';
-import { createZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import { ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import { signZendesk } from '../../../../standins/zendesk/webhooks.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
 import { bodyOf, fault, hookUrl, leapingClock, mailbox, posted } from '../vendor-account.ts';
 
@@ -33,7 +33,7 @@ export const zendeskSample: ConnectorSample = {
     let aheadMs = 0;
     const now = () => new Date(clock.now().getTime() + aheadMs);
     const { fetch, taken, emptied } = mailbox();
-    const standin = createZendeskStandin({ fetch, now, jobs: { queuedMs: 0, workingMs: 0 } });
+    const standin = new ZendeskStandin({ fetch, now, jobs: { queuedMs: 0, workingMs: 0 } });
     const server = await serve(standin.handle, { faults: standin.faults });
     standin.setWebhook({ url: hookUrl, secrets: [...secrets] });
     const grade = standin.addTicketField({ title: 'Grade', type: 'integer' }).id;

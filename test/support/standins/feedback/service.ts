@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import type { FieldType } from '../../../../standins/feedback/model.ts';
+import type { FieldType } from '../../../../standins/feedback/definitions.ts';
 import {
   type FeedbackStandin,
   type FeedbackStandinOptions,

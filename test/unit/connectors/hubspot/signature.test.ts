@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { proofOf } from '../../../../connectors/hubspot/events.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { signHmac, verifyHmac } from '../../../../core/connector/signature.ts';
-import { signedUri, signV1, signV2, signV3 } from '../../../../standins/hubspot/signature.ts';
+import { signedUri, signV1, signV2, signV3 } from '../../../../standins/hubspot/webhooks.ts';
 
 const Headers = z.record(z.string(), z.string());
 const vectors = z

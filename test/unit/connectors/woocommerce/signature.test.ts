@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ping, signature } from '../../../../connectors/woocommerce/events.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { verifyHmac } from '../../../../core/connector/signature.ts';
-import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
+import { signWooCommerce } from '../../../../standins/woocommerce/webhooks.ts';
 import { delivery, vectors } from '../../../support/connectors/woocommerce/fixture.ts';
 
 const verify = (one: Delivery, secrets: string[]) => verifyHmac(one, secrets, signature);

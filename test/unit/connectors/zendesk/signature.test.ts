@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { signatureScheme } from '../../../../connectors/zendesk/zendesk.ts';
 import type { Delivery, Verdict } from '../../../../core/connector/contract.ts';
 import { signHmac, verifyHmac } from '../../../../core/connector/signature.ts';
-import { signZendesk } from '../../../../standins/zendesk/signature.ts';
+import { signZendesk } from '../../../../standins/zendesk/webhooks.ts';
 
 const sign = (secret: string, timestamp: string, raw: Uint8Array) =>
   signHmac(secret, { method: 'POST', url: '', raw }, signatureScheme(0), timestamp);

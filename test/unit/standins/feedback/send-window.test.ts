@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { firstOpenAt, isOpen } from '../../../../standins/feedback/send-window.ts';
-import { parseTimeOfDay, Zone } from '../../../../standins/feedback/zone.ts';
+import { firstOpenAt, isOpen, parseTimeOfDay, Zone } from '../../../../standins/feedback/zone.ts';
 
 describe('a window first opens', () => {
   const clock = (text: string): number => parseTimeOfDay(text) ?? Number.NaN;

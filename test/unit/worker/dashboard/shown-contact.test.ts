@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { shownContact, shownRecord } from '../../../../worker/dashboard/shown-contact.ts';
+import { shownContact, shownRecord } from '../../../../worker/dashboard/shown-answer.ts';
 
 describe('an address that is masked', () => {
   test.each([

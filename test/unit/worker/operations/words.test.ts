@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AnswerMessage } from '../../../../worker/operations/alerts/message.ts';
-import { slackBody } from '../../../../worker/operations/alerts/slack.ts';
+import { slackBody } from '../../../../worker/operations/alerts/receivers.ts';
 import { sectionsOf, titleOf } from '../../../../worker/operations/alerts/words.ts';
 
 const message: AnswerMessage = {

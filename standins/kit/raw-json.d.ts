@@ -1,4 +1,0 @@
-/** Writes an integer of any length; TypeScript's library does not have it yet. */
-interface JSON {
-  rawJSON(text: string): object;
-}
