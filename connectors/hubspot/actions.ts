@@ -8,19 +8,20 @@ import {
   isReopened,
   noSuch,
   noteAction,
+  type SetFields,
   setAction,
 } from '../../core/connector/desk/act.ts';
+import { isFailure } from '../../core/connector/desk/rows.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
-import { updateBatch } from './batch.ts';
-import { stageOf } from './closing.ts';
+import { notTaken, tryWriting, updateBatch } from './batch.ts';
 import { create, type Engagement, find, type Kind, noteOn } from './engagement.ts';
-import { maxTextUnits, objectTypes, paths, pluralOf } from './objects.ts';
+import { maxTextUnits, objectTypes, type Plural, pluralOf } from './objects.ts';
 import { readPipelines } from './pipelines.ts';
 import { type Definition, definitionsOf } from './properties.ts';
 import type { Context, Standing } from './read.ts';
+import { stageOf } from './record.ts';
 import { inWords } from './responses.ts';
-import { notTaken } from './write.ts';
 
 const name = z.string().trim().min(1).max(200);
 const owner = z.email().optional();
@@ -48,17 +49,54 @@ const SetProperties = setAction.describe('Sets properties of the ticket or deal,
 
 export const actions = { reopen: Reopen, task: Task, set: SetProperties, note: noteAction };
 
+/** The actions of answer rules at HubSpot. */
+export const acting = (context: Context): Record<keyof typeof actions, DeskAction<Standing>> => {
+  const { api, settings } = context;
+  const mayWrite = async (plurals: readonly Plural[] = settings.objects.map(pluralOf)): Promise<undefined> => {
+    for (const plural of plurals) await tryWriting(api, plural);
+  };
+  return {
+    reopen: doing(
+      Reopen,
+      (standing: Standing, wanted, request) => reopen(context, standing, wanted, request),
+      async ({ stage, pipeline, owner }) =>
+        (await stageFlaw(context, stage, pipeline)) ?? (await ownerFlaw(context, owner)) ?? (await mayWrite()),
+    ),
+    task: doing(
+      Task,
+      (standing: Standing, wanted, request) => makeTask(context, standing, wanted, request),
+      async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await mayWrite(['contacts'])),
+    ),
+    set: doing(
+      SetProperties,
+      async (standing: Standing, wanted) => {
+        await update(context, standing, textsOf(wanted));
+        return `set ${Object.keys(wanted).join(', ')}`;
+      },
+      async (wanted) => (await propertiesFlaw(context, textsOf(wanted))) ?? (await mayWrite()),
+    ),
+    note: doing(
+      noteAction,
+      async (standing: Standing, text, request) => {
+        const note = noteOn(standing.record.id, { text, marker: request.marker }, context.now());
+        await once(context, 'notes', standing, note, request);
+        return 'a note is added';
+      },
+      () => mayWrite(['contacts']),
+    ),
+  };
+};
+
 const permanent = (why: string) => new CloseloopError(why, { kind: 'permanent' });
 
 /** Updates a record in one call. HubSpot may refuse the whole call with a reason, or store another value. */
 async function update({ api }: Context, { type, record: { id } }: Standing, properties: Record<string, string>) {
   const found = await updateBatch(api, pluralOf(type), [{ id, properties }]);
   if (!(found instanceof Map)) throw permanent(`HubSpot did not take a change of the ${type}: ${inWords(found)}`);
-  const fate = found.get(id);
-  if (fate?.is === 'refused') throw fate.error;
-  if (fate?.is !== 'done') throw permanent(`HubSpot has no such ${type} any more`);
-  const returned = Object.entries(properties).filter(([name]) => fate.result.properties[name] !== undefined);
-  const lost = notTaken(Object.fromEntries(returned), fate.result.properties);
+  const row = found.get(id);
+  if (isFailure(row)) throw row;
+  if (row === undefined) throw permanent(`HubSpot has no such ${type} any more`);
+  const lost = notTaken(properties, { ...properties, ...row.properties });
   if (lost.length > 0) throw permanent(lost.join('; '));
 }
 
@@ -74,37 +112,26 @@ const ownerFlaw = async ({ owners }: Context, email: string | undefined): Promis
     ? undefined
     : noSuch('user', email, "Name an active user's address (HubSpot: Settings > Users & Teams)");
 
-/** Sends empty updates. @throws VendorError if the app lacks the scope for updates */
-async function tryWriting({ api }: Context, plurals: readonly string[]): Promise<undefined> {
-  for (const plural of plurals)
-    await api.attempt('POST', paths.batchUpdate(plural), z.unknown(), { body: { inputs: [] } });
+async function reopen(
+  context: Context,
+  standing: Standing,
+  { stage, pipeline, owner }: z.output<typeof Reopen>,
+  request: ActionRequest,
+): Promise<string> {
+  const { type, record, state, stages } = standing;
+  if (isReopened(state, request)) return 'it was open already';
+  const { pipelineId: own } = stageOf(type, record);
+  const target = stages.find(stage, pipeline ?? own);
+  const where = `${type} pipeline "${stages.label(pipeline ?? own) || (pipeline ?? own)}"`;
+  if (target === undefined) throw permanent(`the ${where} has no stage "${stage}"`);
+  if (target.stage.closed) throw permanent(`the stage "${stage}" of the ${where} is a closed one`);
+  await update(context, standing, {
+    [objectTypes[type].stage]: target.stage.id,
+    ...(target.pipeline.id !== own && { [objectTypes[type].pipeline]: target.pipeline.id }),
+    ...(owner && { hubspot_owner_id: await ownerId(context, owner) }),
+  });
+  return `moved to the stage ${stage}`;
 }
-
-const recordsOf = ({ settings }: Context) => settings.objects.map(pluralOf);
-
-const reopening = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof Reopen>(
-    Reopen,
-    async (standing, { stage, pipeline, owner }, request) => {
-      const { type, record, state, stages } = standing;
-      if (isReopened(state, request)) return 'it was open already';
-      const { pipelineId: own } = stageOf(type, record);
-      const target = stages.find(stage, pipeline ?? own);
-      const where = `${type} pipeline "${stages.label(pipeline ?? own) || (pipeline ?? own)}"`;
-      if (target === undefined) throw permanent(`the ${where} has no stage "${stage}"`);
-      if (target.stage.closed) throw permanent(`the stage "${stage}" of the ${where} is a closed one`);
-      await update(context, standing, {
-        [objectTypes[type].stage]: target.stage.id,
-        ...(target.pipelineId !== own && { [objectTypes[type].pipeline]: target.pipelineId }),
-        ...(owner && { hubspot_owner_id: await ownerId(context, owner) }),
-      });
-      return `moved to the stage ${stage}`;
-    },
-    async ({ stage, pipeline, owner }) =>
-      (await stageFlaw(context, stage, pipeline)) ??
-      (await ownerFlaw(context, owner)) ??
-      (await tryWriting(context, recordsOf(context))),
-  );
 
 /** A rule may apply to one kind of records only, so one kind with the stage is enough. */
 async function stageFlaw({ settings, api }: Context, stage: string, pipeline: string | undefined) {
@@ -117,6 +144,27 @@ async function stageFlaw({ settings, api }: Context, stage: string, pipeline: st
   return { problem: `the stage "${stage}" is a closed one`, remedy: 'Name an open stage' };
 }
 
+async function makeTask(
+  context: Context,
+  standing: Standing,
+  { title, text = '', due, owner, priority }: z.output<typeof Task>,
+  request: ActionRequest,
+): Promise<string> {
+  const { marker } = request;
+  const { id: recordId, properties: held } = standing.record;
+  const of = owner === undefined ? held.hubspot_owner_id : await ownerId(context, owner);
+  const properties = {
+    hs_timestamp: new Date(context.now().getTime() + due).toISOString(),
+    hs_task_subject: title,
+    hs_task_body: noteHtml({ text, marker }, maxTextUnits),
+    ...{ hs_task_status: 'NOT_STARTED', hs_task_type: 'TODO' },
+    ...(priority && { hs_task_priority: priority.toUpperCase() }),
+    ...(of && { hubspot_owner_id: of }),
+  };
+  await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
+  return 'a task is made';
+}
+
 /** Creates a note or a task once. After an attempt that may have created it, looks for it first: HubSpot makes no note and no task idempotent. */
 async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: Engagement, { again }: ActionRequest) {
   if (again && (await find({ api, kind, type }, [wanted])).has(wanted.id)) return;
@@ -124,50 +172,7 @@ async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: En
   if (failure) throw failure;
 }
 
-const noting = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof noteAction>(
-    noteAction,
-    async (standing, text, request) => {
-      const note = noteOn(standing.record.id, { text, marker: request.marker }, context.now());
-      await once(context, 'notes', standing, note, request);
-      return 'a note is added';
-    },
-    () => tryWriting(context, ['contacts']),
-  );
-
-const tasking = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof Task>(
-    Task,
-    async (standing, { title, text = '', due, owner, priority }, request) => {
-      const { marker } = request;
-      const { id: recordId, properties: held } = standing.record;
-      const of = owner === undefined ? held.hubspot_owner_id : await ownerId(context, owner);
-      const properties = {
-        hs_timestamp: new Date(context.now().getTime() + due).toISOString(),
-        hs_task_subject: title,
-        hs_task_body: noteHtml({ text, marker }, maxTextUnits),
-        ...{ hs_task_status: 'NOT_STARTED', hs_task_type: 'TODO' },
-        ...(priority && { hs_task_priority: priority.toUpperCase() }),
-        ...(of && { hubspot_owner_id: of }),
-      };
-      await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
-      return 'a task is made';
-    },
-    async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context, ['contacts'])),
-  );
-
-const setting = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof SetProperties>(
-    SetProperties,
-    async (standing, wanted) => {
-      await update(context, standing, textsOf(wanted));
-      return `set ${Object.keys(wanted).join(', ')}`;
-    },
-    async (wanted) =>
-      (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context, recordsOf(context))),
-  );
-
-const textsOf = (wanted: z.output<typeof SetProperties>) =>
+const textsOf = (wanted: SetFields) =>
   Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, value === null ? '' : String(value)]));
 
 async function propertiesFlaw({ settings, api }: Context, wanted: Readonly<Record<string, string>>) {
@@ -197,11 +202,3 @@ function valueProblem({ name, type, options, isReadOnly }: Definition, value: st
   if (type === 'number' && Number.isNaN(Number(value))) return `the property ${name} takes numbers`;
   return undefined;
 }
-
-/** The actions of answer rules at HubSpot. */
-export const acting = (context: Context): Record<string, DeskAction<Standing>> => ({
-  reopen: reopening(context),
-  task: tasking(context),
-  set: setting(context),
-  note: noting(context),
-});

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { newestBy } from '../../core/connector/answer.ts';
+import { isSameValue, newestBy } from '../../core/connector/answer.ts';
 import { chunks, sendApart, type Writable } from '../../core/connector/batches.ts';
+import { isFailure } from '../../core/connector/desk/rows.ts';
 import { listOf, mapOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mismatchesOf } from '../../core/mismatches.ts';
@@ -8,111 +9,149 @@ import type { HubSpotApi } from './api.ts';
 import { type Plural, type Properties, paths } from './objects.ts';
 import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
+/* Reads and updates records in batches. */
+
 /** The most records in one batch call. */
 export const batchSize = 100;
 
 /** HubSpot documents every value as a string or null; other values are converted to strings, so that they don't fail the other 99 records. */
 export const Texts = mapOf(z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 
+const Id = z.union([z.string(), z.number()]).transform(String);
+const Identified = z.object({ id: Id });
 const Change = z
   .object({ value: z.string().nullish(), timestamp: z.union([z.string(), z.number()]).pipe(z.coerce.date()) })
   .transform(({ value, timestamp }) => ({ value: value ?? '', at: timestamp }));
-const BatchResult = z.object({
-  id: z.coerce.string(),
-  properties: Texts.default({}),
-  propertiesWithHistory: mapOf(listOf(Change)).optional(),
+const Row = z
+  .object({ id: Id, properties: Texts.default({}), propertiesWithHistory: mapOf(listOf(Change)).default({}) })
+  .transform(({ propertiesWithHistory, ...row }) => ({ ...row, history: Object.values(propertiesWithHistory).flat() }));
+type Row = z.output<typeof Row>;
+
+/** One record of another shape than documented must not fail the others: only its id, where readable, and the mismatch are read. */
+const Result = z.unknown().transform((raw) => {
+  const { data: row, error } = Row.safeParse(raw);
+  return { id: Identified.safeParse(raw).data?.id, row, odd: error && mismatchesOf(error).slice(0, 5).join('; ') };
 });
-export type BatchResult = z.output<typeof BatchResult>;
 
-const Identified = z.object({ id: z.union([z.string(), z.number()]).transform(String) });
+/** The response of batch/read and batch/update. `errors` decides, not the status (200 and 207 mean the same). */
+const BatchResponse = z.object({ results: listOf(Result, 1_000), errors: listOf(ErrorBody).default([]) });
 
-/**
- * The response of batch/read and batch/update. `errors` decides, not the status (200 and 207 mean the same). A record of another shape
- * is in `unreadable`: its id, where readable, and the mismatch.
- */
-const BatchResponse = z
-  .object({ results: listOf(z.unknown(), 1_000), errors: listOf(ErrorBody).default([]) })
-  .transform(({ results, errors }) => {
-    const parsed = results.map((raw) => ({ raw, result: BatchResult.safeParse(raw) }));
-    return {
-      errors,
-      results: parsed.flatMap(({ result }) => (result.success ? [result.data] : [])),
-      unreadable: parsed.flatMap(({ raw, result }) =>
-        result.success ? [] : [{ id: Identified.safeParse(raw).data?.id, at: mismatchesOf(result.error) }],
-      ),
-    };
-  });
-type BatchResponse = z.output<typeof BatchResponse>;
+/** Records by their requested ids, or the error of a single record; undefined for a record that HubSpot does not have. */
+export type Found<Record = Row> = Map<string, Record | CloseloopError | undefined>;
 
-export type Fate = { is: 'done'; result: BatchResult } | { is: 'missing' } | { is: 'refused'; error: CloseloopError };
-
-const inputsOf = (ids: readonly string[]) => ids.map((id) => ({ id }));
-
-/** Reads records in one call. @param plural the kind of records, or `notes` and `tasks` */
-export function readBatch(
-  api: HubSpotApi,
-  plural: string,
-  ids: readonly string[],
-  properties: readonly string[],
-  propertiesWithHistory: readonly string[] = [],
-): Promise<BatchResponse> {
-  const body = { inputs: inputsOf(ids), properties, propertiesWithHistory };
-  return api.call('POST', paths.batchRead(plural), BatchResponse, { body });
-}
+export const isFound = <Record>(row: Record | CloseloopError | undefined): row is Record =>
+  row !== undefined && !isFailure(row);
 
 /**
- * The result for each id of one batch call. Results come in any order. Ids in neither list are left out of the map, unless the call had only
- * one id: then the result belongs to this id (after a merge the result has another id).
+ * The records in the response of one call. Results come in any order, and a merged record's result has another id, so the result of a call
+ * for one id belongs to this id. Ids of which the response says nothing are left out, unless the call had only one id.
  */
-export function fates(path: string, ids: readonly string[], { results, unreadable, errors }: BatchResponse) {
+function rowsIn(path: string, ids: readonly string[], { results, errors }: z.output<typeof BatchResponse>): Found {
   const only = ids.length === 1 ? ids[0] : undefined;
-  const found = new Map<string, Fate>();
-  const asked = new Set(ids);
-  const set = (id: string | undefined, fate: Fate) => {
-    const whose = id !== undefined && asked.has(id) ? id : only;
-    if (whose !== undefined) found.set(whose, fate);
-  };
-  for (const result of results) set(result.id, { is: 'done', result });
-  for (const { id, at } of unreadable) {
-    const message = `HubSpot: POST ${path} answered a record in another shape than documented, at ${at.slice(0, 5).join('; ')}`;
-    set(id, { is: 'refused', error: new CloseloopError(message, { kind: 'permanent', doubtful: true }) });
+  const found: Found = new Map(only === undefined ? [] : [[only, undefined]]);
+  const failure = (said: string, more = {}) =>
+    new CloseloopError(`HubSpot: POST ${path}${said}`, { kind: 'permanent', ...more });
+  for (const { id, row, odd } of results) {
+    const whose = id !== undefined && ids.includes(id) ? id : only;
+    const unreadable = () =>
+      failure(` answered a record in another shape than documented, at ${odd}`, { doubtful: true });
+    if (whose !== undefined) found.set(whose, row ?? unreadable());
   }
   for (const refusal of errors.map((body) => refusalOf(0, body))) {
-    const error = new CloseloopError(`HubSpot: POST ${path}: ${inWords(refusal)}`, { kind: 'permanent' });
-    const fate: Fate = refusal.category === 'OBJECT_NOT_FOUND' ? { is: 'missing' } : { is: 'refused', error };
-    const about = refusal.ids.filter((id) => asked.has(id));
-    for (const id of about.length === 0 && only !== undefined ? [only] : about) found.set(id, fate);
+    const error = refusal.category === 'OBJECT_NOT_FOUND' ? undefined : failure(`: ${inWords(refusal)}`);
+    const about = refusal.ids.filter((id) => ids.includes(id));
+    for (const id of about.length === 0 && only !== undefined ? [only] : about) found.set(id, error);
   }
-  if (only !== undefined && !found.has(only)) found.set(only, { is: 'missing' });
   return found;
 }
 
 /** The property with the ids of the records that were merged into a record, separated by `;`; empty without a merge. */
 export const mergedIds = 'hs_merged_object_ids';
 
+interface Reading {
+  /** The property whose history is read as well. */
+  history?: string;
+  /** The most records of one call. */
+  size?: number;
+}
+
 /**
- * HubSpot returns the surviving record for the id of a merged record. Maps each requested id that is not among the results to its survivor's
- * result, as far as `mergedIds` shows it (the caller has to request that property).
+ * Reads records. HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An
+ * id without a result is read alone, as the result then belongs to this id.
+ * @param plural the kind of records, or `notes` and `tasks`
  */
-export function livingOn(asked: readonly string[], results: readonly BatchResult[]): Map<string, BatchResult> {
-  const known = new Set(results.map(({ id }) => id));
-  const missing = new Set(asked.filter((id) => !known.has(id)));
-  const merged = results.flatMap((result) =>
-    (result.properties[mergedIds] ?? '').split(';').map((id) => [id, result] as const),
-  );
-  return new Map(merged.filter(([id]) => missing.has(id)));
+export async function readRecords(
+  api: HubSpotApi,
+  plural: string,
+  ids: readonly string[],
+  properties: readonly string[],
+  { history, size = batchSize }: Reading = {},
+): Promise<Found> {
+  const path = paths.objects(plural, 'batch/read');
+  const found: Found = new Map();
+  const readSome = async (some: readonly string[]) => {
+    const propertiesWithHistory = history === undefined ? [] : [history];
+    const body = { inputs: some.map((id) => ({ id })), properties, propertiesWithHistory };
+    const response = await api.call('POST', path, BatchResponse, { body });
+    for (const [id, row] of rowsIn(path, some, response)) found.set(id, row);
+    for (const { row } of response.results)
+      for (const id of row?.properties[mergedIds]?.split(';') ?? [])
+        if (some.includes(id) && !isFound(found.get(id))) found.set(id, row);
+  };
+  const unread = [...new Set(ids)];
+  await Promise.all(chunks(unread, size).map(readSome));
+  await Promise.all(unread.filter((id) => !found.has(id)).map((id) => readSome([id])));
+  return found;
 }
 
 /** The present values of these properties by record. Records that aren't found under their id are left out. */
 export async function currentOf(
   api: HubSpotApi,
-  plural: Plural,
+  plural: string,
   ids: Iterable<string>,
   properties: readonly string[],
 ): Promise<Map<string, Properties>> {
-  const some = chunks([...new Set(ids)], batchSize);
-  const read = await Promise.all(some.map((ids) => readBatch(api, plural, ids, properties)));
-  return new Map(read.flatMap(({ results }) => results.map(({ id, properties }) => [id, properties] as const)));
+  const found = await readRecords(api, plural, [...ids], properties);
+  return new Map(
+    [...found].flatMap(([id, row]) => (isFound(row) && row.id === id ? [[id, row.properties] as const] : [])),
+  );
+}
+
+/** The begin of the next page of a list; undefined on the last page. */
+export const Paging = z
+  .object({ next: z.object({ after: z.coerce.string() }).nullish() })
+  .nullish()
+  .transform((paging) => paging?.next?.after);
+
+// HubSpot's types say that an id is text, but its API sends a number.
+const Associated = z.object({
+  toObjectId: z.coerce.string(),
+  associationTypes: listOf(z.object({ typeId: z.number() })).default([]),
+});
+export type Associated = z.output<typeof Associated>;
+const Associations = z.object({
+  results: listOf(z.object({ from: z.object({ id: z.coerce.string() }), to: listOf(Associated), paging: Paging })),
+  errors: listOf(ErrorBody).default([]),
+});
+
+/** The contacts, notes or tasks of records, in one call. */
+export async function associated(
+  api: HubSpotApi,
+  plural: Plural,
+  to: 'contacts' | 'notes' | 'tasks',
+  inputs: readonly { id: string; after?: string }[],
+) {
+  const path = `${paths.associations(plural, to)}/batch/read`;
+  const { results, errors } = await api.call('POST', path, Associations, { body: { inputs } });
+  // HubSpot returns an error, and not an empty list, for a record without any.
+  const isNone = ({ subCategory }: ErrorBody) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND') === true;
+  const refusals = (some: readonly ErrorBody[]) => some.map((body) => refusalOf(0, body));
+  return {
+    path,
+    results,
+    none: refusals(errors.filter(isNone)).flatMap(({ ids }) => ids),
+    errors: refusals(errors.filter((one) => !isNone(one))),
+  };
 }
 
 /** One record, and the new value of each property; '' clears the property. */
@@ -121,9 +160,6 @@ export interface Write extends Writable {
   at: Date;
 }
 
-/** The record after the update. `write` is the write that was sent: for two writes of one record the later write. */
-export type Update = Exclude<Fate, { is: 'done' }> | { is: 'done'; write: Write; result: BatchResult };
-
 const newest = (writes: Iterable<Write>) =>
   newestBy(
     writes,
@@ -131,90 +167,75 @@ const newest = (writes: Iterable<Write>) =>
     ({ at }) => at,
   );
 
+/** An updated record: its present id, and findings about the properties that hold other values than were sent. */
+export interface Updated {
+  id: string;
+  findings: string[];
+}
+
 /**
- * Writes properties, one call per 100 records. Idempotent. For merged records it writes the survivors, which takes two more calls in total.
- * @returns the updates by the requested id
+ * Writes properties, one call per 100 records, and verifies every property: properties that the response leaves out are read, in one more call
+ * per 100 such records. Idempotent. For merged records it writes the survivors, which takes two more calls in total.
+ * @returns the updates by the requested id; of two writes of one record both have the later's
  */
-export async function updateAll(
-  api: HubSpotApi,
-  plural: Plural,
-  given: readonly Write[],
-): Promise<Map<string, Update>> {
+export async function updateAll(api: HubSpotApi, plural: Plural, given: readonly Write[]): Promise<Found<Updated>> {
   const writes = newest(given);
-  const first = await updateOnce(api, plural, [...writes.values()]);
-  const lost = [...writes.keys()].filter((id) => (first.get(id) ?? { is: 'missing' }).is === 'missing');
-  const current = await whereabouts(api, plural, lost);
-  const survivors = new Set(current.values());
-  const moved = [...writes.values()].map((write) => ({ ...write, id: current.get(write.id) ?? write.id }));
-  const again = newest(moved.filter(({ id }) => survivors.has(id)));
-  const second = await updateOnce(api, plural, [...again.values()]);
+  const first = await updateOnce(api, plural, writes.values());
+  const gone = [...writes.keys()].filter((id) => first.get(id) === undefined);
+  const survivors = new Map(
+    [...(await readRecords(api, plural, gone, [mergedIds]))].flatMap(([id, row]) =>
+      isFound(row) ? [[id, row.id] as const] : [],
+    ),
+  );
+  const present = new Set(survivors.values());
+  const moved = [...writes.values()].map((write) => ({ ...write, id: survivors.get(write.id) ?? write.id }));
+  const again = newest(moved.filter(({ id }) => present.has(id)));
+  const second = await updateOnce(api, plural, again.values());
+  const updates = [...writes].map(([id, own]) => {
+    const write = again.get(survivors.get(id) ?? id) ?? own;
+    return { id, write, row: (write === own ? first : second).get(write.id) };
+  });
+  const untold = updates.flatMap(({ write, row }) => {
+    const names = Object.keys(write.properties);
+    return isFound(row) && names.some((name) => row.properties[name] === undefined) ? [{ id: row.id, names }] : [];
+  });
+  const names = new Set(untold.flatMap(({ names }) => names));
+  const ids = untold.map(({ id }) => id);
+  const current = await currentOf(api, plural, ids, [...names]);
   return new Map(
-    [...writes].map(([id, own]): [string, Update] => {
-      const now = current.get(id) ?? id;
-      const write = again.get(now);
-      const fate = (write ? second.get(now) : first.get(id)) ?? { is: 'missing' };
-      return [id, fate.is === 'done' ? { ...fate, write: write ?? own } : fate];
+    updates.map(({ id, write, row }): [string, Updated | CloseloopError | undefined] => {
+      if (!isFound(row)) return [id, row];
+      const held = { ...current.get(row.id), ...row.properties };
+      return [id, { id: row.id, findings: notTaken(write.properties, held) }];
     }),
   );
 }
 
-/**
- * Writes as `updateAll` does, and verifies every property: reads the properties that the response leaves out (one more call per 100 such
- * records).
- */
-export async function updateConfirmed(api: HubSpotApi, plural: Plural, writes: readonly Write[]) {
-  const updates = await updateAll(api, plural, writes);
-  const doubtful = [...updates.values()].flatMap((update) => {
-    if (update.is !== 'done') return [];
-    const { id, properties } = update.result;
-    return Object.keys(update.write.properties).flatMap((name) =>
-      properties[name] === undefined ? [{ id, name }] : [],
-    );
-  });
-  if (doubtful.length === 0) return updates;
-  const names = [...new Set(doubtful.map(({ name }) => name))];
-  const ids = doubtful.map(({ id }) => id);
-  const current = await currentOf(api, plural, ids, names);
-  for (const update of updates.values()) {
-    if (update.is !== 'done') continue;
-    const { id, properties } = update.result;
-    update.result = { ...update.result, properties: { ...current.get(id), ...properties } };
-  }
-  return updates;
-}
+/** Findings for the properties whose present values differ from the sent values. Properties that HubSpot leaves out count as empty. */
+export const notTaken = (sent: Write['properties'], current: Properties): string[] =>
+  Object.entries(sent)
+    .filter(([name, value]) => !isSameValue(current[name] ?? '', value))
+    .map(([name]) => `HubSpot holds another value in ${name} than was sent: check the property's type and rules`);
 
-/** Maps the id of a merged record to the id of the surviving record. Deleted records are left out. */
-async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  const ask = async (some: readonly string[]): Promise<void> => {
-    const { results } = await readBatch(api, plural, some, [mergedIds]);
-    for (const [id, result] of livingOn(some, results)) found.set(id, result.id);
-    for (const { id } of results) if (some.includes(id)) found.set(id, id);
-    const returned = new Set(found.values());
-    const unmatched = results.find(({ id }) => !returned.has(id));
-    if (unmatched === undefined) return;
-    const [only, ...others] = some;
-    if (only !== undefined && others.length === 0) found.set(only, unmatched.id);
-    else for (const id of some) if (!found.has(id)) await ask([id]);
-  };
-  for (const some of chunks(ids, batchSize)) await ask(some);
-  return found;
-}
-
-/** Updates records in one call. @returns the response, or HubSpot's refusal of the whole call */
+/** Updates records in one call. @returns the records after the update, or HubSpot's refusal of the whole call */
 export async function updateBatch(
   api: HubSpotApi,
   plural: Plural,
   writes: readonly Writable[],
-): Promise<Map<string, Fate> | Refusal> {
-  const path = paths.batchUpdate(plural);
+): Promise<Found | Refusal> {
+  const path = paths.objects(plural, 'batch/update');
   const inputs = writes.map(({ id, properties }) => ({ id, properties }));
   const answer = await api.attempt('POST', path, BatchResponse, { body: { inputs } });
   const ids = writes.map(({ id }) => id);
-  return answer.ok ? fates(path, ids, answer.body) : answer.refusal;
+  return answer.ok ? rowsIn(path, ids, answer.body) : answer.refusal;
 }
 
-async function updateOnce(api: HubSpotApi, plural: Plural, writes: readonly Write[]): Promise<Map<string, Fate>> {
+/** Sends an empty update, which HubSpot refuses or ignores. @throws VendorError if the app lacks the scope for updates */
+export async function tryWriting(api: HubSpotApi, plural: Plural): Promise<undefined> {
+  await api.attempt('POST', paths.objects(plural, 'batch/update'), z.unknown(), { body: { inputs: [] } });
+}
+
+async function updateOnce(api: HubSpotApi, plural: Plural, writes: Iterable<Write>): Promise<Found> {
   const send = async (some: readonly Writable[]) => {
     const found = await updateBatch(api, plural, some);
     const problems = found instanceof Map ? [] : found.problems;
@@ -223,7 +244,7 @@ async function updateOnce(api: HubSpotApi, plural: Plural, writes: readonly Writ
     return found;
   };
   const update = (some: readonly Write[]) => sendApart(some, send, (refusal) => refused(plural, refusal));
-  const all = await Promise.all(chunks(writes, batchSize).map(update));
+  const all = await Promise.all(chunks([...writes], batchSize).map(update));
   return new Map(all.flatMap((found) => [...found]));
 }
 
@@ -235,11 +256,11 @@ const noSuchProperty = (plural: Plural, property = '(not named)') =>
     { kind: 'config' },
   );
 
-/** The error that says what a person must change before this record can be written. */
-function refused(plural: Plural, refusal: Refusal): Fate {
-  if (refusal.status === 404 || refusal.category === 'OBJECT_NOT_FOUND') return { is: 'missing' };
+/** The error that says what a person must change before this record can be written; undefined for a record that HubSpot does not have. */
+function refused(plural: Plural, refusal: Refusal): CloseloopError | undefined {
+  if (refusal.status === 404 || refusal.category === 'OBJECT_NOT_FOUND') return undefined;
   const why = `HubSpot did not take the answer on the ${wordFor(plural)}: ${inWords(refusal)}`;
-  return { is: 'refused', error: new CloseloopError(`${why}. ${remedy(refusal)}`, { kind: 'permanent' }) };
+  return new CloseloopError(`${why}. ${remedy(refusal)}`, { kind: 'permanent' });
 }
 
 function remedy({ category, problems }: Refusal): string {

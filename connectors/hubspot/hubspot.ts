@@ -13,7 +13,7 @@ import { preflight } from './preflight.ts';
 import { reading, type Standing } from './read.ts';
 import type { HubSpotShape } from './record.ts';
 import { settings } from './settings.ts';
-import { forgetter, textOf, writer } from './write.ts';
+import { forgetter, writer } from './write.ts';
 
 /**
  * HubSpot: closed tickets, and deals won or lost.
@@ -51,7 +51,7 @@ export const hubspot = defineConnector({
       read: reading(context),
       poll: poller(context),
       // HubSpot's write-back is a function of its own: a merged record lives on under another id, and answers also go to contacts.
-      write: { settings: writeBack, written: textOf, at: ({ record }, place) => record.properties[place] },
+      write: { settings: writeBack },
       own: {
         ...preflight(settings, api, ports),
         writeBack: [writeBack, writeBack.contact].some(takesAnswers) ? writer(settings, api) : keepHere,

@@ -47,18 +47,12 @@ export const maxTextUnits = 65_000;
 export type Properties = Readonly<Record<string, string | null>>;
 
 export const paths = {
-  batchRead: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/read`,
-  batchUpdate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/update`,
-  contactsOf: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/batch/read`,
+  objects: (plural: string, operation: 'search' | `batch/${'read' | 'update' | 'create' | 'archive'}`) =>
+    `/crm/objects/${apiVersion}/${plural}/${operation}`,
+  associations: (plural: string, to: string) => `/crm/associations/${apiVersion}/${plural}/${to}`,
   pipelines: (plural: string) => `/crm/pipelines/${apiVersion}/${plural}`,
-  owners: `/crm/owners/${apiVersion}`,
-  search: (plural: string) => `/crm/objects/${apiVersion}/${plural}/search`,
-  batchCreate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/create`,
-  batchArchive: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/archive`,
-  engagementsOf: (plural: string, kind: string) => `/crm/associations/${apiVersion}/${plural}/${kind}/batch/read`,
   properties: (plural: string) => `/crm/properties/${apiVersion}/${plural}`,
-  labels: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/labels`,
-  feedback: `/crm/objects/${apiVersion}/feedback_submissions/search`,
+  owners: `/crm/owners/${apiVersion}`,
   account: `/account-info/${apiVersion}/details`,
   tokenInfo: '/oauth/v2/private-apps/get/access-token-info',
   token: `/oauth/${apiVersion}/token`,

@@ -8,9 +8,10 @@ import { type DeskProbe, deskPreflight } from '../../core/connector/desk/preflig
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { credentialsOf, type HubSpotApi, tokenApi } from './api.ts';
-import { type CrmObject, type ObjectType, objectTypes, paths, pluralOf } from './objects.ts';
+import { tryWriting } from './batch.ts';
+import { type CrmObject, type ObjectType, objectTypes, type Plural, paths, pluralOf } from './objects.ts';
 import { contactProperties, presentContact } from './people.ts';
-import { PipelineList, pipelineFindings, pipelinesFrom } from './pipelines.ts';
+import { Pipelines, pipelineFindings } from './pipelines.ts';
 import { comparedProperties, definitionsOf } from './properties.ts';
 import { present, timeZoneOf } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -32,7 +33,7 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
   const probes: [DeskProbe, ...DeskProbe[]] = [
     { ...{ at: credential, what: 'the account' }, read: () => ofAccount(settings, api, credential) },
     { ...{ at: 'appId', what: 'the app' }, read: async () => ofApp(settings, await appIdOf(settings, api, ports)) },
-    { ...{ at: 'pipelines', what: 'the pipelines' }, read: (about) => ofPipelines(settings, api, about) },
+    { ...{ at: 'pipelines', what: 'the pipelines' }, read: (about) => pipelineFindings(settings, api, about) },
     { ...{ at: 'properties', what: 'the properties' }, read: (about) => ofReads(settings, api, about) },
     { ...{ at: 'contactLabel', what: 'the labels of contacts' }, read: () => ofLabel(settings, api) },
     {
@@ -48,9 +49,7 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
       tries: () => api.call('GET', paths.owners, z.unknown(), { query: { limit: '1' } }),
     },
     ...writtenIn(settings).map((plural): DeskProbe => {
-      const empty = { body: { inputs: [] } };
-      const tries = () => api.attempt('POST', paths.batchUpdate(plural), z.unknown(), empty);
-      return { at: 'writeBack', what: `writing on ${plural}`, tries };
+      return { at: 'writeBack', what: `writing on ${plural}`, tries: () => tryWriting(api, plural) };
     }),
   ];
   const { check, setup } = deskPreflight('HubSpot', writeBack, {
@@ -84,11 +83,11 @@ function ofKey(error: unknown): { findings: Finding[] } {
  * The kinds of records for which writing needs a scope of its own. An empty update shows whether the app has it: HubSpot refuses or ignores
  * the update.
  */
-function writtenIn({ objects, writeBack }: HubSpotSettings): string[] {
+function writtenIn({ objects, writeBack }: HubSpotSettings): Plural[] {
   const types = placesOf(writeBack).size > 0 ? objects : [];
   const own = types.filter((type) => objectTypes[type].scopes.write !== objectTypes[type].scopes.read);
   const isOnContacts = writeBack.note || placesOf(writeBack.contact).size > 0;
-  return [...own.map(pluralOf), ...(isOnContacts ? ['contacts'] : [])];
+  return [...own.map(pluralOf), ...(isOnContacts ? (['contacts'] as const) : [])];
 }
 
 const Account = z.object({ portalId: z.coerce.string(), timeZone: z.string().nullish() });
@@ -162,22 +161,14 @@ async function appIdOf(settings: HubSpotSettings, api: HubSpotApi, ports: Connec
   }
 }
 
-async function ofPipelines(settings: HubSpotSettings, api: HubSpotApi, { reads }: PreflightContext) {
-  const all = [];
-  for (const type of settings.objects) {
-    const { results } = await api.call('GET', paths.pipelines(pluralOf(type)), PipelineList);
-    all.push(...results.map((one) => ({ type, ...one })));
-  }
-  return pipelineFindings(settings, all, reads);
-}
-
 const Labels = z.object({ results: listOf(z.object({ typeId: z.number(), label: z.string().nullish() })) });
 
 /** The label is fine if at least one kind of record has it. */
 async function ofLabel({ objects, contactLabel }: HubSpotSettings, api: HubSpotApi): Promise<Finding[]> {
   if (contactLabel === undefined) return [];
   const known = [];
-  for (const type of objects) known.push(...(await api.call('GET', paths.labels(pluralOf(type)), Labels)).results);
+  for (const type of objects)
+    known.push(...(await api.call('GET', `${paths.associations(pluralOf(type), 'contacts')}/labels`, Labels)).results);
   if (known.some(({ typeId }) => typeId === contactLabel)) return [];
   const there = known.flatMap(({ typeId, label }) => (label ? [`${typeId} (${label})`] : [])).join(', ');
   const problem = `no label of contacts on a ${objects.join(' or ')} has the type id ${contactLabel}: it would never choose anybody`;
@@ -199,7 +190,9 @@ const recentMs = 90 * 86_400_000;
 async function ofSurveys(api: HubSpotApi, now: Date): Promise<Finding[]> {
   const lately = { propertyName: 'hs_createdate', operator: 'GTE', value: String(now.getTime() - recentMs) };
   const body = { filterGroups: [{ filters: [lately] }], sorts: [], properties: [], limit: 1, after: 0 };
-  const answer = await api.attempt('POST', paths.feedback, Feedback, { body, answers: [403] }).catch(() => undefined);
+  const answer = await api
+    .attempt('POST', paths.objects('feedback_submissions', 'search'), Feedback, { body, answers: [403] })
+    .catch(() => undefined);
   const count = answer?.ok ? answer.body.total : 0;
   if (count === 0) return [];
   const problem = `${count} answer${count === 1 ? '' : 's'} to HubSpot's own feedback surveys came within 90 days: a customer may be asked twice about one ticket`;
@@ -209,7 +202,7 @@ async function ofSurveys(api: HubSpotApi, now: Date): Promise<Finding[]> {
 }
 
 const nothing = { id: '', properties: {} };
-const presented = (type: ObjectType) => present(type, nothing, pipelinesFrom({ results: [] }), { is: 'open' });
+const presented = (type: ObjectType) => present(type, nothing, Pipelines.parse({ results: [] }), { is: 'open' });
 const shapeNames = namesOf({
   ...{ ...presented('ticket'), ...presented('deal'), contact: presentContact(nothing) },
   ...{ contactChoice: '', owner: { id: '', name: null, email: null } },
