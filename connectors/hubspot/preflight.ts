@@ -56,6 +56,10 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
     ...{ credential, probes, isStandin: isLoopback(baseUrl) },
     shape: { names: shapeNames, hint: "HubSpot's own properties are under `properties`" },
     fields: (grades) => comparedProperties(settings, api, grades),
+    steps({ hookUrl: url }) {
+      const isByHand = developerApiKey === undefined && publicUrl === undefined && url !== undefined;
+      return isByHand ? [fileStep(settings, url)] : [];
+    },
     own: ({ hookUrl }) => [...targetUrlFindings(settings, hookUrl), ...legacyFindings(settings, ports.now())],
   });
   return {
@@ -65,10 +69,8 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
       return [...new Map(findings.map((one) => [`${one.at} ${one.problem}`, one])).values()];
     },
     async setup(about) {
-      const url = targetOf(settings, about.hookUrl);
-      const isFile = developerApiKey === undefined && publicUrl === undefined && url !== undefined;
       const hooks = async () => (developerApiKey && (await webhooks(about.hookUrl))?.missing) || [];
-      return [...(await setup(about)), ...(isFile ? [fileStep(settings, url)] : []), ...(await setupSteps(hooks))];
+      return [...(await setup(about)), ...(await setupSteps(hooks))];
     },
   };
 }
@@ -222,30 +224,28 @@ async function ofReads(settings: HubSpotSettings, api: HubSpotApi, { reads }: Pr
   for (const object of [...settings.objects, 'contact'] as const)
     defined.set(object, new Set((await definitionsOf(object, api)).map(({ name }) => name)));
   const has = (objects: readonly CrmObject[], name: string) => objects.some((one) => defined.get(one)?.has(name));
+  const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties)";
   /** If the source has several kinds of record, a property may exist on one kind only. */
-  const listed = (at: 'properties' | 'contactProperties', objects: readonly CrmObject[]) =>
-    settings[at]
-      .filter((name) => !has(objects, name))
-      .map((name) => {
-        const problem = `${objects.map(pluralOf).join(' and ')} have no property ${name}: HubSpot leaves it out without a word`;
-        const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties), or take it out";
-        return errorAt(at, problem, remedy);
-      });
-  const ofPath = ({ at, path: [root = '', name, property] }: PreflightContext['reads'][number]): Finding[] => {
-    const object = (['ticket', 'deal', 'contact'] as const).find((one) => one === root);
-    if (object !== undefined && object !== 'contact' && !settings.objects.includes(object)) {
+  const listed = (at: 'properties' | 'contactProperties', objects: readonly CrmObject[]) => {
+    const of = objects.map(pluralOf).join(' and ');
+    const problem = (name: string) => `${of} have no property ${name}: HubSpot leaves it out without a word`;
+    const unknown = settings[at].filter((name) => !has(objects, name));
+    return unknown.map((name) => errorAt(at, problem(name), `${remedy}, or take it out`));
+  };
+  const ofPath = ({ at, path: [root = '', name, property = ''] }: PreflightContext['reads'][number]): Finding[] => {
+    const object = [...defined.keys()].find((one) => one === root);
+    if (object === undefined && (root === 'ticket' || root === 'deal')) {
       const kinds = settings.objects.join(', ');
       const problem = `it reads ${root}, which is never there: this source's objects are ${kinds}`;
       return [warningAt(at, problem, `Add ${root} to objects, or read ${kinds}`)];
     }
-    if (name !== 'properties' || property === undefined || object === undefined) return [];
+    if (name !== 'properties' || property === '' || object === undefined) return [];
     const setting = object === 'contact' ? 'contactProperties' : 'properties';
-    // The setting that lists the property has a finding already.
-    const isListed = settings[setting].includes(property);
-    if (!has([object], property) && isListed) return [];
-    const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties)";
-    if (!has([object], property))
+    if (!has([object], property)) {
+      // The setting that lists the property has a finding already.
+      if (settings[setting].includes(property)) return [];
       return [errorAt(at, `${pluralOf(object)} have no property ${property}: it is always empty`, remedy)];
+    }
     if (readOf(object, settings).includes(property)) return [];
     const problem = `${root}.properties.${property} is not read from HubSpot: it is always empty`;
     return [errorAt(at, problem, `Add ${property} to this source's ${setting}`)];

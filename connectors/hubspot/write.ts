@@ -12,7 +12,6 @@ import {
 } from '../../core/connector/answer.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { isFailure } from '../../core/connector/desk/rows.ts';
-import type { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
 import { currentOf, updateAll, type Write } from './batch.ts';
 import { create, find, noteOn, removeNotes, withoutNotes } from './engagement.ts';
@@ -38,22 +37,18 @@ function textOf({ part, value }: AnswerPart): string {
   return value === null ? '' : cut(surveyText(value, ';'), maxTextUnits);
 }
 
-/** An answer to write on a record or contact. */
-interface Order extends Write {
+/** An answer in progress on its record or contact. */
+interface Job extends Write {
   item: WriteBack;
   /** The properties before the write, if they were read. */
   before?: Properties | undefined;
-}
-
-const orderOf = (item: WriteBack, id: string, names: AnswerPlaces<string>): Order => {
-  return { item, id, at: item.answeredAt, properties: propertiesOf(item, names) };
-};
-
-/** A written answer, with the present id of its record. */
-interface Written {
-  order: Order;
   result: WriteResult;
 }
+
+const jobOf = (item: WriteBack, id: string, names: AnswerPlaces<string>): Job => {
+  const { answeredAt: at } = item;
+  return { item, id, at, properties: propertiesOf(item, names), result: { ok: true, findings: [] } };
+};
 
 /**
  * Writes the properties of records, then the notes, then the properties of contacts: each step takes one call per 100 answers. Notes need a
@@ -62,99 +57,79 @@ interface Written {
  */
 export function writer(settings: HubSpotSettings, api: HubSpotApi): Source['writeBack'] {
   const { writeBack } = settings;
-
-  async function ofType(type: ObjectType, given: readonly Order[]) {
-    const orders = writeBack.note ? await withBefore(writeBack, api, type, given) : given;
-    const written = await writeNewest(api, type, orders, writeBack.answeredAt);
-    const failures = writeBack.note ? await writeNotes(api, type, written) : new Map<string, CloseloopError>();
-    return written.map(({ order, result }): Written & { type: ObjectType } => {
-      const error = failures.get(order.item.marker);
-      return { type, order, result: error ? { ok: false, why: 'error', error } : result };
-    });
-  }
-
   return async (items) => {
-    const orders = items.flatMap((item) => {
+    const jobs = items.flatMap((item) => {
       const record = parseRecordId(item.recordId);
-      return record === undefined ? [] : [{ type: record.type, order: orderOf(item, record.id, writeBack) }];
+      return record === undefined ? [] : [{ ...jobOf(item, record.id, writeBack), type: record.type }];
     });
-    const byType = [...Map.groupBy(orders, ({ type }) => type)];
-    const writing = byType.map(([type, own]) =>
-      ofType(
-        type,
-        own.map(({ order }) => order),
-      ),
-    );
-    const written = (await Promise.all(writing)).flat();
-    const results = new Map(written.map(({ order, result }) => [order.item, result]));
-    const contacts = await writeOnContacts(settings, api, written);
-    return items.map((item) => together(results.get(item) ?? gone('record'), contacts.get(item)));
+    const writing = [...Map.groupBy(jobs, ({ type }) => type)].map(async ([type, own]) => {
+      if (writeBack.note) await readBefore(api, type, own, writeBack.answeredAt);
+      await writeNewest(api, type, own, writeBack.answeredAt);
+      if (writeBack.note) await writeNotes(api, type, own);
+    });
+    await Promise.all(writing);
+    const onRecords = new Map(jobs.map(({ item, result }) => [item, result]));
+    const onContacts = await writeOnContacts(settings, api, jobs);
+    return items.map((item) => together(onRecords.get(item) ?? gone('record'), onContacts.get(item)));
   };
-}
-
-/** Writes answers, except where the record holds a newer answer. */
-async function writeNewest(
-  api: HubSpotApi,
-  object: CrmObject,
-  orders: readonly Order[],
-  answeredAt: string | undefined,
-): Promise<Written[]> {
-  const isLate = ({ item, before }: Order) =>
-    answeredAt !== undefined && isOlderThan(item, instantOf(before?.[answeredAt]));
-  const writes = orders.filter((order) => !isLate(order) && Object.keys(order.properties).length > 0);
-  const updates = await updateAll(api, pluralOf(object), writes);
-  const stays = newerStays(object === 'contact' ? object : 'record');
-  return orders.map((order) => {
-    if (isLate(order)) return { order, result: { ok: true, findings: [], remarks: [stays] } };
-    const update = updates.get(order.id);
-    if (isFailure(update)) return { order, result: { ok: false, why: 'error', error: update } };
-    if (update === undefined) {
-      return { order, result: writes.includes(order) ? gone(object) : { ok: true, findings: [] } };
-    }
-    const { id, findings } = update;
-    // After a merge the properties that were read under the old id are not those of the surviving record.
-    return { order: id === order.id ? order : { ...order, id, before: undefined }, result: { ok: true, findings } };
-  });
 }
 
 const gone = (object: CrmObject | 'record'): WriteResult => {
   return { ok: false, why: 'not-found', message: `HubSpot has no such ${object} any more` };
 };
 
+/** Writes answers, except where the record holds a newer answer. A merged record's job gets the id of the surviving record. */
+async function writeNewest(api: HubSpotApi, object: CrmObject, jobs: readonly Job[], answeredAt: string | undefined) {
+  const isLate = ({ item, before }: Job) =>
+    answeredAt !== undefined && isOlderThan(item, instantOf(before?.[answeredAt]));
+  const [late, others] = [true, false].map((is) => jobs.filter((job) => isLate(job) === is));
+  const remarks = [newerStays(object === 'contact' ? object : 'record')];
+  for (const job of late ?? []) job.result = { ok: true, findings: [], remarks };
+  const writes = (others ?? []).filter(({ properties }) => Object.keys(properties).length > 0);
+  const updates = await updateAll(api, pluralOf(object), writes);
+  for (const job of writes) {
+    const update = updates.get(job.id);
+    if (isFailure(update)) job.result = { ok: false, why: 'error', error: update };
+    else if (update === undefined) job.result = gone(object);
+    else {
+      job.result = { ok: true, findings: update.findings };
+      // The properties that were read under the old id are not those of the surviving record.
+      if (job.id !== update.id) Object.assign(job, { id: update.id, before: undefined });
+    }
+  }
+}
+
 /**
  * Reads closeloop's properties, so that a newer answer stays and no note is written twice. If no property shows which answer is newer, records
  * without any note need no read: one call finds these among 250 records.
  */
-async function withBefore(
-  { answeredAt }: HubSpotSettings['writeBack'],
-  api: HubSpotApi,
-  type: ObjectType,
-  orders: readonly Order[],
-): Promise<readonly Order[]> {
-  const properties = [...new Set(orders.flatMap((order) => Object.keys(order.properties)))];
-  if (properties.length === 0) return orders;
-  const ids = orders.map(({ id }) => id);
+async function readBefore(api: HubSpotApi, type: ObjectType, jobs: readonly Job[], answeredAt: string | undefined) {
+  const properties = [...new Set(jobs.flatMap((job) => Object.keys(job.properties)))];
+  if (properties.length === 0) return;
+  const ids = jobs.map(({ id }) => id);
   const bare = answeredAt === undefined ? await withoutNotes(api, type, ids) : new Set<string>();
   const toRead = ids.filter((id) => !bare.has(id));
   const current = await currentOf(api, pluralOf(type), toRead, properties);
-  return orders.map((order) => ({ ...order, before: bare.has(order.id) ? {} : current.get(order.id) }));
+  for (const job of jobs) job.before = bare.has(job.id) ? {} : current.get(job.id);
 }
 
 /**
  * The properties are written before the note, so a record that had no part of this answer has no note of it. If the record had a part of it
  * (from an attempt with an unknown outcome), or if that is unknown, closeloop reads the record's notes.
- * @returns the errors by marker
  */
-async function writeNotes(api: HubSpotApi, type: ObjectType, written: readonly Written[]) {
+async function writeNotes(api: HubSpotApi, type: ObjectType, jobs: readonly Job[]) {
   const where = { api, type, kind: 'notes' } as const;
-  const orders = written.filter(({ result }) => result.ok).map(({ order }) => order);
-  const note = ({ item, id, at }: Order) => noteOn(id, item, at);
-  const there = await find(where, orders.filter(mayHaveNote).map(note));
-  const missing = orders.filter(({ item }) => !there.has(item.marker));
-  return await create(where, missing.map(note));
+  const written = jobs.filter(({ result }) => result.ok);
+  const note = ({ item, id, at }: Job) => noteOn(id, item, at);
+  const there = await find(where, written.filter(mayHaveNote).map(note));
+  const failures = await create(where, written.filter(({ item }) => !there.has(item.marker)).map(note));
+  for (const job of written) {
+    const error = failures.get(job.item.marker);
+    if (error) job.result = { ok: false, why: 'error', error };
+  }
 }
 
-function mayHaveNote({ properties, before }: Order): boolean {
+function mayHaveNote({ properties, before }: Job): boolean {
   const values = Object.entries(properties).filter(([, value]) => value !== '');
   if (before === undefined || values.length === 0) return true;
   return values.some(([name, value]) => isSameValue(before[name] ?? '', value));
@@ -167,39 +142,29 @@ function mayHaveNote({ properties, before }: Order): boolean {
 async function writeOnContacts(
   settings: HubSpotSettings,
   api: HubSpotApi,
-  written: readonly (Written & { type: ObjectType })[],
+  onRecords: readonly (Job & { type: ObjectType })[],
 ): Promise<Map<WriteBack, WriteResult>> {
   const names = settings.writeBack.contact;
-  if (placesOf(names).size === 0) return new Map();
-  const contacts = new Map<WriteBack, string | CloseloopError | undefined>();
-  const answered = written.filter(({ order }) => order.item.status === 'answered');
-  for (const {
-    order: { item },
-  } of answered)
-    contacts.set(item, item.personId);
-  const unknown = answered.filter(({ order: { item } }) => item.personId === undefined);
-  for (const [type, own] of Map.groupBy(unknown, ({ type }) => type)) {
-    const ids = [...new Set(own.map(({ order }) => order.id))];
-    const choices = await chooseContacts(api, type, ids, { ...settings, contactProperties: [] });
-    for (const { order } of own) {
-      const choice = choices.get(order.id);
-      contacts.set(order.item, isFailure(choice) ? choice : choice?.contact?.id);
+  const { answeredAt } = names;
+  const answered = placesOf(names).size > 0 ? onRecords.filter(({ item }) => item.status === 'answered') : [];
+  const results = new Map(answered.map(({ item }) => [item, gone('contact')]));
+  const jobs: Job[] = [];
+  for (const [type, own] of Map.groupBy(answered, ({ type }) => type)) {
+    const unknown = new Set(own.flatMap(({ id, item }) => (item.personId === undefined ? [id] : [])));
+    const choices = await chooseContacts(api, type, [...unknown], { ...settings, contactProperties: [] });
+    for (const { id, item } of own) {
+      const choice = choices.get(id);
+      const contactId = item.personId ?? (isFailure(choice) ? undefined : choice?.contact?.id);
+      if (contactId !== undefined) jobs.push(jobOf(item, contactId, names));
+      else if (isFailure(choice)) results.set(item, { ok: false, why: 'error', error: choice });
     }
   }
-  const orders = [...contacts].flatMap(([item, id]) => (typeof id === 'string' ? [orderOf(item, id, names)] : []));
-  const { answeredAt } = names;
-  const ids = orders.map(({ id }) => id);
-  const current = answeredAt ? await currentOf(api, 'contacts', ids, [answeredAt]) : new Map();
-  const known = orders.map((order) => ({ ...order, before: current.get(order.id) }));
-  const results = new Map(
-    (await writeNewest(api, 'contact', known, answeredAt)).map(({ order, result }) => [order.item, result]),
-  );
-  return new Map(
-    [...contacts].map(([item, id]) => [
-      item,
-      isFailure(id) ? { ok: false, why: 'error', error: id } : (results.get(item) ?? gone('contact')),
-    ]),
-  );
+  const ids = jobs.map(({ id }) => id);
+  const current = answeredAt === undefined ? new Map() : await currentOf(api, 'contacts', ids, [answeredAt]);
+  for (const job of jobs) job.before = current.get(job.id);
+  await writeNewest(api, 'contact', jobs, answeredAt);
+  for (const { item, result } of jobs) results.set(item, result);
+  return results;
 }
 
 const noContact = 'HubSpot has no contact for this record any more: the answer is on the record alone';
