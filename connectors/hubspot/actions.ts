@@ -16,7 +16,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 import { notTaken, tryWriting, updateBatch } from './batch.ts';
 import { create, type Engagement, find, type Kind, noteOn } from './engagement.ts';
-import { maxTextUnits, objectTypes, type Plural, pluralOf } from './objects.ts';
+import { maxTextUnits, objectTypes, pluralOf } from './objects.ts';
 import { readPipelines } from './pipelines.ts';
 import { type Definition, definitionsOf } from './properties.ts';
 import type { Context, Standing } from './read.ts';
@@ -50,42 +50,12 @@ const SetProperties = setAction.describe('Sets properties of the ticket or deal,
 export const actions = { reopen: Reopen, task: Task, set: SetProperties, note: noteAction };
 
 /** The actions of answer rules at HubSpot. */
-export const acting = (context: Context): Record<keyof typeof actions, DeskAction<Standing>> => {
-  const { api, settings } = context;
-  const mayWrite = async (plurals: readonly Plural[] = settings.objects.map(pluralOf)): Promise<undefined> => {
-    for (const plural of plurals) await tryWriting(api, plural);
-  };
-  return {
-    reopen: doing(
-      Reopen,
-      (standing: Standing, wanted, request) => reopen(context, standing, wanted, request),
-      async ({ stage, pipeline, owner }) =>
-        (await stageFlaw(context, stage, pipeline)) ?? (await ownerFlaw(context, owner)) ?? (await mayWrite()),
-    ),
-    task: doing(
-      Task,
-      (standing: Standing, wanted, request) => makeTask(context, standing, wanted, request),
-      async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await mayWrite(['contacts'])),
-    ),
-    set: doing(
-      SetProperties,
-      async (standing: Standing, wanted) => {
-        await update(context, standing, textsOf(wanted));
-        return `set ${Object.keys(wanted).join(', ')}`;
-      },
-      async (wanted) => (await propertiesFlaw(context, textsOf(wanted))) ?? (await mayWrite()),
-    ),
-    note: doing(
-      noteAction,
-      async (standing: Standing, text, request) => {
-        const note = noteOn(standing.record.id, { text, marker: request.marker }, context.now());
-        await once(context, 'notes', standing, note, request);
-        return 'a note is added';
-      },
-      () => mayWrite(['contacts']),
-    ),
-  };
-};
+export const acting = (context: Context): Record<keyof typeof actions, DeskAction<Standing>> => ({
+  reopen: reopening(context),
+  task: tasking(context),
+  set: setting(context),
+  note: noting(context),
+});
 
 const permanent = (why: string) => new CloseloopError(why, { kind: 'permanent' });
 
@@ -112,26 +82,31 @@ const ownerFlaw = async ({ owners }: Context, email: string | undefined): Promis
     ? undefined
     : noSuch('user', email, "Name an active user's address (HubSpot: Settings > Users & Teams)");
 
-async function reopen(
-  context: Context,
-  standing: Standing,
-  { stage, pipeline, owner }: z.output<typeof Reopen>,
-  request: ActionRequest,
-): Promise<string> {
-  const { type, record, state, stages } = standing;
-  if (isReopened(state, request)) return 'it was open already';
-  const { pipelineId: own } = stageOf(type, record);
-  const target = stages.find(stage, pipeline ?? own);
-  const where = `${type} pipeline "${stages.label(pipeline ?? own) || (pipeline ?? own)}"`;
-  if (target === undefined) throw permanent(`the ${where} has no stage "${stage}"`);
-  if (target.stage.closed) throw permanent(`the stage "${stage}" of the ${where} is a closed one`);
-  await update(context, standing, {
-    [objectTypes[type].stage]: target.stage.id,
-    ...(target.pipeline.id !== own && { [objectTypes[type].pipeline]: target.pipeline.id }),
-    ...(owner && { hubspot_owner_id: await ownerId(context, owner) }),
-  });
-  return `moved to the stage ${stage}`;
-}
+const recordsOf = ({ settings }: Context) => settings.objects.map(pluralOf);
+
+const reopening = (context: Context) =>
+  doing(
+    Reopen,
+    async (standing: Standing, { stage, pipeline, owner }, request) => {
+      const { type, record, state, stages } = standing;
+      if (isReopened(state, request)) return 'it was open already';
+      const { pipelineId: own } = stageOf(type, record);
+      const target = stages.find(stage, pipeline ?? own);
+      const where = `${type} pipeline "${stages.label(pipeline ?? own) || (pipeline ?? own)}"`;
+      if (target === undefined) throw permanent(`the ${where} has no stage "${stage}"`);
+      if (target.stage.closed) throw permanent(`the stage "${stage}" of the ${where} is a closed one`);
+      await update(context, standing, {
+        [objectTypes[type].stage]: target.stage.id,
+        ...(target.pipeline.id !== own && { [objectTypes[type].pipeline]: target.pipeline.id }),
+        ...(owner && { hubspot_owner_id: await ownerId(context, owner) }),
+      });
+      return `moved to the stage ${stage}`;
+    },
+    async ({ stage, pipeline, owner }) =>
+      (await stageFlaw(context, stage, pipeline)) ??
+      (await ownerFlaw(context, owner)) ??
+      (await tryWriting(context.api, recordsOf(context))),
+  );
 
 /** A rule may apply to one kind of records only, so one kind with the stage is enough. */
 async function stageFlaw({ settings, api }: Context, stage: string, pipeline: string | undefined) {
@@ -144,33 +119,55 @@ async function stageFlaw({ settings, api }: Context, stage: string, pipeline: st
   return { problem: `the stage "${stage}" is a closed one`, remedy: 'Name an open stage' };
 }
 
-async function makeTask(
-  context: Context,
-  standing: Standing,
-  { title, text = '', due, owner, priority }: z.output<typeof Task>,
-  request: ActionRequest,
-): Promise<string> {
-  const { marker } = request;
-  const { id: recordId, properties: held } = standing.record;
-  const of = owner === undefined ? held.hubspot_owner_id : await ownerId(context, owner);
-  const properties = {
-    hs_timestamp: new Date(context.now().getTime() + due).toISOString(),
-    hs_task_subject: title,
-    hs_task_body: noteHtml({ text, marker }, maxTextUnits),
-    ...{ hs_task_status: 'NOT_STARTED', hs_task_type: 'TODO' },
-    ...(priority && { hs_task_priority: priority.toUpperCase() }),
-    ...(of && { hubspot_owner_id: of }),
-  };
-  await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
-  return 'a task is made';
-}
-
 /** Creates a note or a task once. After an attempt that may have created it, looks for it first: HubSpot makes no note and no task idempotent. */
 async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: Engagement, { again }: ActionRequest) {
   if (again && (await find({ api, kind, type }, [wanted])).has(wanted.id)) return;
   const failure = (await create({ api, kind, type }, [wanted])).get(wanted.id);
   if (failure) throw failure;
 }
+
+const noting = (context: Context) =>
+  doing(
+    noteAction,
+    async (standing: Standing, text, request) => {
+      const note = noteOn(standing.record.id, { text, marker: request.marker }, context.now());
+      await once(context, 'notes', standing, note, request);
+      return 'a note is added';
+    },
+    () => tryWriting(context.api, ['contacts']),
+  );
+
+const tasking = (context: Context) =>
+  doing(
+    Task,
+    async (standing: Standing, { title, text = '', due, owner, priority }, request) => {
+      const { marker } = request;
+      const { id: recordId, properties: held } = standing.record;
+      const of = owner === undefined ? held.hubspot_owner_id : await ownerId(context, owner);
+      const properties = {
+        hs_timestamp: new Date(context.now().getTime() + due).toISOString(),
+        hs_task_subject: title,
+        hs_task_body: noteHtml({ text, marker }, maxTextUnits),
+        ...{ hs_task_status: 'NOT_STARTED', hs_task_type: 'TODO' },
+        ...(priority && { hs_task_priority: priority.toUpperCase() }),
+        ...(of && { hubspot_owner_id: of }),
+      };
+      await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
+      return 'a task is made';
+    },
+    async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context.api, ['contacts'])),
+  );
+
+const setting = (context: Context) =>
+  doing(
+    SetProperties,
+    async (standing: Standing, wanted) => {
+      await update(context, standing, textsOf(wanted));
+      return `set ${Object.keys(wanted).join(', ')}`;
+    },
+    async (wanted) =>
+      (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context.api, recordsOf(context))),
+  );
 
 const textsOf = (wanted: SetFields) =>
   Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, value === null ? '' : String(value)]));

@@ -68,24 +68,18 @@ function rowsIn(path: string, ids: readonly string[], { results, errors }: z.out
 /** The property with the ids of the records that were merged into a record, separated by `;`; empty without a merge. */
 export const mergedIds = 'hs_merged_object_ids';
 
-interface Reading {
-  /** The property whose history is read as well. */
-  history?: string;
-  /** The most records of one call. */
-  size?: number;
-}
-
 /**
  * Reads records. HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An
  * id without a result is read alone, as the result then belongs to this id.
  * @param plural the kind of records, or `notes` and `tasks`
+ * @param options `history`: a property whose history is read as well; `size`: the most records of one call
  */
 export async function readRecords(
   api: HubSpotApi,
   plural: string,
   ids: readonly string[],
   properties: readonly string[],
-  { history, size = batchSize }: Reading = {},
+  { history, size = batchSize }: { history?: string; size?: number } = {},
 ): Promise<Found> {
   const path = paths.objects(plural, 'batch/read');
   const found: Found = new Map();
@@ -230,9 +224,10 @@ export async function updateBatch(
   return answer.ok ? rowsIn(path, ids, answer.body) : answer.refusal;
 }
 
-/** Sends an empty update, which HubSpot refuses or ignores. @throws VendorError if the app lacks the scope for updates */
-export async function tryWriting(api: HubSpotApi, plural: Plural): Promise<undefined> {
-  await api.attempt('POST', paths.objects(plural, 'batch/update'), z.unknown(), { body: { inputs: [] } });
+/** Sends empty updates, which HubSpot refuses or ignores. @throws VendorError if the app lacks the scope for updates */
+export async function tryWriting(api: HubSpotApi, plurals: readonly Plural[]): Promise<undefined> {
+  for (const plural of plurals)
+    await api.attempt('POST', paths.objects(plural, 'batch/update'), z.unknown(), { body: { inputs: [] } });
 }
 
 async function updateOnce(api: HubSpotApi, plural: Plural, writes: Iterable<Write>): Promise<Found> {

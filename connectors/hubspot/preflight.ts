@@ -49,7 +49,7 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
       tries: () => api.call('GET', paths.owners, z.unknown(), { query: { limit: '1' } }),
     },
     ...writtenIn(settings).map((plural): DeskProbe => {
-      return { at: 'writeBack', what: `writing on ${plural}`, tries: () => tryWriting(api, plural) };
+      return { at: 'writeBack', what: `writing on ${plural}`, tries: () => tryWriting(api, [plural]) };
     }),
   ];
   const { check, setup } = deskPreflight('HubSpot', writeBack, {

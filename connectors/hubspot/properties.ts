@@ -75,12 +75,13 @@ export async function comparedProperties(
   grades: readonly number[],
 ): Promise<Comparison<SetupItem>> {
   const all: Comparison<SetupItem>[] = [];
-  for (const type of objects)
-    all.push(await comparedFields(fieldsOf(type, writeBack.noAnswer, api), writeBack, grades));
-  const ofContact = await comparedFields(fieldsOf('contact', false, api), writeBack.contact, grades);
-  const at = (place: string) => place.replace('writeBack', 'writeBack.contact');
-  const findings = ofContact.findings.map((one) => ({ ...one, at: at(one.at) }));
-  return combined([...all, { ...ofContact, findings }]);
+  for (const object of [...objects, 'contact'] as const) {
+    const places = object === 'contact' ? writeBack.contact : writeBack;
+    const { findings, missing } = await comparedFields(fieldsOf(object, writeBack.noAnswer, api), places, grades);
+    const at = (place: string) => (object === 'contact' ? place.replace('writeBack', 'writeBack.contact') : place);
+    all.push({ missing, findings: findings.map((one) => ({ ...one, at: at(one.at) })) });
+  }
+  return combined(all);
 }
 
 function fieldsOf(object: CrmObject, noAnswer: boolean, api: HubSpotApi): DeskFields {

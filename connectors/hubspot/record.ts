@@ -102,26 +102,23 @@ export function present(
   };
 }
 
-/** The locale as BCP 47; undefined if HubSpot's code is not valid. */
-export function localeOf(contact: HubSpotContact | null): string | undefined {
-  if (!contact?.language) return undefined;
+function orNothing<T>(read: () => T): T | undefined {
   try {
-    return Intl.getCanonicalLocales(contact.language.replaceAll('_', '-'))[0];
+    return read();
   } catch {
     return undefined;
   }
 }
 
+/** The locale as BCP 47; undefined if HubSpot's code is not valid. */
+export const localeOf = (contact: HubSpotContact | null): string | undefined =>
+  orNothing(() => Intl.getCanonicalLocales(contact?.language?.replaceAll('_', '-'))[0]);
+
 /** The IANA zone for HubSpot's code (`us_slash_eastern`); undefined if there is none. */
-export function timeZoneOf(code: string | null | undefined): string | undefined {
-  if (!code) return undefined;
-  try {
-    const timeZone = code.replaceAll('_slash_', '/');
-    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
-  } catch {
-    return undefined;
-  }
-}
+export const timeZoneOf = (code: string | null | undefined): string | undefined =>
+  orNothing(() =>
+    code ? new Intl.DateTimeFormat('en', { timeZone: code.replaceAll('_slash_', '/') }) : undefined,
+  )?.resolvedOptions().timeZone;
 
 /** One change of a property. */
 export interface Change {

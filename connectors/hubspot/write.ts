@@ -13,7 +13,7 @@ import {
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import type { HubSpotApi } from './api.ts';
-import { currentOf, updateAll, type Write } from './batch.ts';
+import { currentOf, isFound, updateAll, type Write } from './batch.ts';
 import { create, find, noteOn, removeNotes, withoutNotes } from './engagement.ts';
 import { type CrmObject, maxTextUnits, type ObjectType, type Properties, parseRecordId, pluralOf } from './objects.ts';
 import { chooseContacts } from './people.ts';
@@ -187,64 +187,66 @@ function together(record: WriteResult, contact: WriteResult | undefined): WriteR
  * writing, and one more if contacts have properties. HubSpot's history of earlier values can't be changed.
  */
 export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullable<Source['forget']> {
-  const onRecord = placesOf(settings.writeBack);
-  const onContact = placesOf(settings.writeBack.contact);
-
-  /** Clears properties. @returns the present ids by the given ids, and the refusals */
-  async function clear(object: CrmObject, ids: readonly string[], names: ReadonlyMap<unknown, string>) {
-    const properties = Object.fromEntries([...names.values()].map((name) => [name, '']));
-    const writes = names.size === 0 ? [] : ids.map((id) => ({ id, properties, at: new Date(0) }));
-    const updates = await updateAll(api, pluralOf(object), writes);
-    const all = [...updates.values()];
-    return { updates, refusals: all.flatMap((update) => (isFailure(update) ? [update.message] : [])) };
-  }
-
-  async function ofType(type: ObjectType, ids: readonly string[]): Promise<string[]> {
-    // Contacts come first: closeloop recognises their answers by comparison with the records, which still hold the answers.
-    const left = onContact.size > 0 ? await ofContacts(type, ids) : [];
-    const { updates, refusals } = await clear(type, ids, onRecord);
-    const done = new Map(
-      [...updates].flatMap(([id, update]) => (!update || isFailure(update) ? [] : [[id, update.id]])),
-    );
-    // This removes the notes of answer rules, too.
-    await removeNotes(
-      api,
-      type,
-      ids.map((id) => done.get(id) ?? id),
-    );
-    const history = done.size > 0 ? [`the history of the ${type}s' properties, which HubSpot keeps`] : [];
-    return [...left, ...refusals, ...history];
-  }
-
-  /**
-   * Clears contacts whose answer is the record's. By now a contact may show the answer to another question, or another contact may have taken
-   * the place of a deleted contact.
-   */
-  async function ofContacts(type: ObjectType, ids: readonly string[]): Promise<string[]> {
-    const pairs = [...onContact].flatMap(([part, theirs]) => {
-      const mine = onRecord.get(part);
-      return mine === undefined ? [] : [{ mine, theirs }];
-    });
-    if (pairs.length === 0) return ["the contacts' properties: nothing tells whose answer they hold"];
-    const choices = await chooseContacts(api, type, ids, { ...settings, contactProperties: [...onContact.values()] });
-    const names = pairs.map(({ mine }) => mine);
-    const records = await currentOf(api, pluralOf(type), ids, names);
-    const ours = [...choices].flatMap(([id, choice]) => {
-      if (isFailure(choice)) throw choice;
-      const { contact } = choice;
-      const held = pairs.map(({ mine, theirs }) => [records.get(id)?.[mine] ?? '', contact?.properties[theirs] ?? '']);
-      const isOurs =
-        held.some(([own]) => own !== '') && held.every(([own = '', other = '']) => isSameValue(other, own));
-      return contact !== null && isOurs ? [contact.id] : [];
-    });
-    return (await clear('contact', ours, onContact)).refusals;
-  }
-
   return async (recordIds) => {
     const records = recordIds.flatMap((id) => parseRecordId(id) ?? []);
-    const left: string[] = [];
+    const left = new Set<string>();
     for (const [type, own] of Map.groupBy(records, ({ type }) => type))
-      left.push(...(await ofType(type, [...new Set(own.map(({ id }) => id))])));
-    return [...new Set(left)];
+      for (const said of await forgetOn(settings, api, type, [...new Set(own.map(({ id }) => id))])) left.add(said);
+    return [...left];
   };
+}
+
+async function forgetOn(settings: HubSpotSettings, api: HubSpotApi, type: ObjectType, ids: readonly string[]) {
+  const [onRecord, onContact] = [placesOf(settings.writeBack), placesOf(settings.writeBack.contact)];
+  const clear = async (object: CrmObject, some: readonly string[], names: ReadonlyMap<unknown, string>) => {
+    const properties = Object.fromEntries([...names.values()].map((name) => [name, '']));
+    const writes = names.size === 0 ? [] : some.map((id) => ({ id, properties, at: new Date(0) }));
+    return await updateAll(api, pluralOf(object), writes);
+  };
+  const pairs = [...onContact].flatMap(([part, theirs]) => {
+    const mine = onRecord.get(part);
+    return mine === undefined ? [] : [{ mine, theirs }];
+  });
+  // Contacts come first: closeloop recognises their answers by comparison with the records, which still hold the answers.
+  const ours = pairs.length > 0 ? await contactsHolding(pairs, settings, api, type, ids) : [];
+  const contacts = await clear('contact', ours, onContact);
+  const records = await clear(type, ids, onRecord);
+  const present = ids.map((id) => {
+    const update = records.get(id);
+    return isFound(update) ? update.id : id;
+  });
+  // This removes the notes of answer rules, too.
+  await removeNotes(api, type, present);
+  const refusals = [...contacts.values(), ...records.values()].filter(isFailure);
+  const isUnknown = onContact.size > 0 && pairs.length === 0;
+  return [
+    ...(isUnknown ? ["the contacts' properties: nothing tells whose answer they hold"] : []),
+    ...refusals.map(({ message }) => message),
+    ...([...records.values()].some(isFound) ? [`the history of the ${type}s' properties, which HubSpot keeps`] : []),
+  ];
+}
+
+/**
+ * The contacts whose answer is the record's. By now a contact may show the answer to another question, or another contact may have taken the
+ * place of a deleted contact.
+ * @param pairs a record's property and the contact's property for the same part of an answer
+ */
+async function contactsHolding(
+  pairs: readonly { mine: string; theirs: string }[],
+  settings: HubSpotSettings,
+  api: HubSpotApi,
+  type: ObjectType,
+  ids: readonly string[],
+): Promise<string[]> {
+  const contactProperties = pairs.map(({ theirs }) => theirs);
+  const choices = await chooseContacts(api, type, ids, { ...settings, contactProperties });
+  const names = pairs.map(({ mine }) => mine);
+  const records = await currentOf(api, pluralOf(type), ids, names);
+  return [...choices].flatMap(([id, choice]) => {
+    if (isFailure(choice)) throw choice;
+    const { contact } = choice;
+    const held = pairs.map(({ mine, theirs }) => [records.get(id)?.[mine] ?? '', contact?.properties[theirs] ?? '']);
+    const isOurs = held.some(([own]) => own !== '') && held.every(([own = '', other = '']) => isSameValue(other, own));
+    return contact !== null && isOurs ? [contact.id] : [];
+  });
 }
