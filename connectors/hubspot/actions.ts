@@ -8,7 +8,6 @@ import {
   isReopened,
   noSuch,
   noteAction,
-  type SetFields,
   setAction,
 } from '../../core/connector/desk/act.ts';
 import { isFailure } from '../../core/connector/desk/rows.ts';
@@ -169,7 +168,7 @@ const setting = (context: Context) =>
       (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context.api, recordsOf(context))),
   );
 
-const textsOf = (wanted: SetFields) =>
+const textsOf = (wanted: z.output<typeof SetProperties>) =>
   Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, value === null ? '' : String(value)]));
 
 async function propertiesFlaw({ settings, api }: Context, wanted: Readonly<Record<string, string>>) {

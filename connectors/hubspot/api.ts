@@ -34,7 +34,7 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts) {
         return quotas;
       },
       rules: responseRules(settings, ports.now),
-      transport: new OfficialClient(baseUrl, ports.fetch).transport,
+      transport: officialTransport(baseUrl, ports.fetch),
     },
     ports,
   );
@@ -106,33 +106,25 @@ interface Prepared {
  * The official client as transport. It has no time-out. Its decorators (meant for the client's own retries and limiter, which stay off) let
  * closeloop send the request, without a change of the process's global fetch or dispatcher.
  */
-class OfficialClient extends Client {
-  readonly #fetch: Fetch;
-  readonly #basePath: string;
-  #init: SentRequest = {};
-
-  constructor(basePath: string, fetch: Fetch) {
-    super({ basePath });
-    this.#basePath = basePath;
-    this.#fetch = fetch;
+function officialTransport(basePath: string, fetch: Fetch): Fetch {
+  let sent: SentRequest = {};
+  const decorate = () => (request: Prepared) => fetch(request.getUrl(), { ...sent, ...request.getSendData() });
+  class OfficialClient extends Client {
+    protected override getDecorators() {
+      return [{ decorate }];
+    }
   }
-
-  readonly transport: Fetch = (url, init) => {
+  const client = new OfficialClient({ basePath });
+  return (url, init) => {
     const { method = 'GET', body, headers: given = {} } = init;
     // The client sets its own accept header.
     const { accept: _, ...headers } = given;
-    const path = String(url).slice(this.#basePath.length);
+    const path = String(url).slice(basePath.length);
     // The decorators are in a singleton of the process, so closeloop sets them and sends within one tick.
-    this.#init = init;
-    this.init();
-    return super.apiRequest({ method, path, headers, defaultJson: false, ...(body !== undefined && { body }) });
+    sent = init;
+    client.init();
+    return client.apiRequest({ method, path, headers, defaultJson: false, ...(body !== undefined && { body }) });
   };
-
-  protected override getDecorators() {
-    const decorate = () => (request: Prepared) =>
-      this.#fetch(request.getUrl(), { ...this.#init, ...request.getSendData() });
-    return [{ decorate }];
-  }
 }
 
 /** HubSpot's tokens live 30 minutes, as every response says. */

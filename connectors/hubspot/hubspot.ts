@@ -10,8 +10,7 @@ import { ownerReader } from './people.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
 import { preflight } from './preflight.ts';
-import { reading, type Standing } from './read.ts';
-import type { HubSpotShape } from './record.ts';
+import { reading } from './read.ts';
 import { settings } from './settings.ts';
 import { forgetter, writer } from './write.ts';
 
@@ -45,7 +44,7 @@ export const hubspot = defineConnector({
     const api = hubSpotApi(settings, ports);
     const pipelines = { ticket: pipelineReader('ticket', api, now), deal: pipelineReader('deal', api, now) };
     const context = { settings, api, pipelines, owners: ownerReader(api, now), now };
-    return desk<Standing, HubSpotShape, string, Standing>({
+    return desk({
       ...{ vendor: 'HubSpot', record: 'record', actions: acting(context) },
       intake: { secrets, proof: proofOf(publicUrl), events: (body, delivery) => events(body, delivery, settings) },
       read: reading(context),

@@ -93,13 +93,15 @@ function fieldsOf(object: CrmObject, noAnswer: boolean, api: HubSpotApi): DeskFi
     ...{ of, field: 'property', place: `HubSpot: Settings > Properties > ${of}` },
     async list(needed) {
       const defined = await definitionsOf(object, api);
-      const current = defined.map((one) => currentOf(one, needed, moves));
-      if (needed.every(({ name }) => defined.some((one) => one.name === name))) return current;
+      const isThere = ({ name }: { name: string }) => defined.some((one) => one.name === name);
       // One more call shows whether missing properties were deleted.
-      const archived = (await definitionsOf(object, api, { archived: 'true' })).filter(
-        ({ name }) => !defined.some((one) => one.name === name),
-      );
-      return [...current, ...archived.map((one) => ({ ...currentOf(one, needed, moves), isArchived: true }))];
+      const archived = needed.every(isThere) ? [] : await definitionsOf(object, api, { archived: 'true' });
+      return [
+        ...defined.map((one) => currentOf(one, needed, moves)),
+        ...archived
+          .filter((one) => !isThere(one))
+          .map((one) => ({ ...currentOf(one, needed, moves), isArchived: true })),
+      ];
     },
     types(part, grades) {
       const statuses = [statusValues.answered, ...(noAnswer ? [statusValues['no-answer']] : [])];
