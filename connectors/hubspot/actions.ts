@@ -13,13 +13,13 @@ import {
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
-import { notTaken, tryWriting, updateBatch } from './batch.ts';
 import { create, type Engagement, find, type Kind, noteOn } from './engagement.ts';
 import { maxTextUnits, objectTypes, pluralOf } from './objects.ts';
 import { readPipelines } from './pipelines.ts';
 import { type Definition, definitionsOf } from './properties.ts';
 import type { Context, Standing } from './read.ts';
 import { stageOf } from './record.ts';
+import { notTaken, Records } from './records.ts';
 import { inWords } from './responses.ts';
 
 const name = z.string().trim().min(1).max(200);
@@ -60,7 +60,7 @@ const permanent = (why: string) => new CloseloopError(why, { kind: 'permanent' }
 
 /** Updates a record in one call. HubSpot may refuse the whole call with a reason, or store another value. */
 async function update({ api }: Context, { type, record: { id } }: Standing, properties: Record<string, string>) {
-  const found = await updateBatch(api, pluralOf(type), [{ id, properties }]);
+  const found = await new Records(api, pluralOf(type)).updateOnce([{ id, properties }]);
   if (!(found instanceof Map)) throw permanent(`HubSpot did not take a change of the ${type}: ${inWords(found)}`);
   const row = found.get(id);
   if (isFailure(row)) throw row;
@@ -81,7 +81,11 @@ const ownerFlaw = async ({ owners }: Context, email: string | undefined): Promis
     ? undefined
     : noSuch('user', email, "Name an active user's address (HubSpot: Settings > Users & Teams)");
 
-const recordsOf = ({ settings }: Context) => settings.objects.map(pluralOf);
+/** @throws VendorError if the app lacks the scope for updates */
+async function tryWriting({ settings, api }: Context, on: 'records' | 'contacts'): Promise<undefined> {
+  for (const plural of on === 'contacts' ? ([on] as const) : settings.objects.map(pluralOf))
+    await new Records(api, plural).tryWriting();
+}
 
 const reopening = (context: Context) =>
   doing(
@@ -104,7 +108,7 @@ const reopening = (context: Context) =>
     async ({ stage, pipeline, owner }) =>
       (await stageFlaw(context, stage, pipeline)) ??
       (await ownerFlaw(context, owner)) ??
-      (await tryWriting(context.api, recordsOf(context))),
+      (await tryWriting(context, 'records')),
   );
 
 /** A rule may apply to one kind of records only, so one kind with the stage is enough. */
@@ -133,7 +137,7 @@ const noting = (context: Context) =>
       await once(context, 'notes', standing, note, request);
       return 'a note is added';
     },
-    () => tryWriting(context.api, ['contacts']),
+    () => tryWriting(context, 'contacts'),
   );
 
 const tasking = (context: Context) =>
@@ -154,7 +158,7 @@ const tasking = (context: Context) =>
       await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
       return 'a task is made';
     },
-    async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context.api, ['contacts'])),
+    async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context, 'contacts')),
   );
 
 const setting = (context: Context) =>
@@ -164,8 +168,7 @@ const setting = (context: Context) =>
       await update(context, standing, textsOf(wanted));
       return `set ${Object.keys(wanted).join(', ')}`;
     },
-    async (wanted) =>
-      (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context.api, recordsOf(context))),
+    async (wanted) => (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context, 'records')),
   );
 
 const textsOf = (wanted: z.output<typeof SetProperties>) =>

@@ -5,8 +5,8 @@ import { pageWatch } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { associated, batchSize, currentOf } from './batch.ts';
 import { maxTextUnits, type ObjectType, objectTypes, paths } from './objects.ts';
+import { batchSize, Records } from './records.ts';
 import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
 /* Notes and tasks on records. HubSpot makes neither idempotent: each ends with a marker, by which closeloop finds it again. */
@@ -77,10 +77,11 @@ export async function create({ api, type, kind }: Where, wanted: readonly Engage
 
 /** The records without any note, as HubSpot reports for each record. One call per 250 records. */
 export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
+  const records = new Records(api, objectTypes[type].plural);
   const inputs = [...new Set(recordIds)].map((id) => ({ id }));
   const found = new Set<string>();
   for (const some of chunks(inputs, recordsPerCall))
-    for (const id of (await associated(api, objectTypes[type].plural, 'notes', some)).none) found.add(id);
+    for (const id of (await records.associated('notes', some)).none) found.add(id);
   return found;
 }
 
@@ -107,13 +108,14 @@ export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: 
 
 /** The texts of the notes or tasks on these records, by their ids. */
 async function engagementsOn({ api, type, kind }: Where, recordIds: readonly string[]): Promise<Map<string, string>> {
+  const records = new Records(api, objectTypes[type].plural);
   const found = new Set<string>();
   const watch = pageWatch(`HubSpot ${kind} of records`, 100_000);
   let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
   while (inputs.length > 0) {
     const next: typeof inputs = [];
     for (const some of chunks(inputs, recordsPerCall))
-      for (const { from, to, paging: after } of (await associated(api, objectTypes[type].plural, kind, some)).results) {
+      for (const { from, to, paging: after } of (await records.associated(kind, some)).results) {
         for (const { toObjectId } of to) found.add(toObjectId);
         if (after === undefined) continue;
         watch(`${from.id} ${after}`);
@@ -121,6 +123,6 @@ async function engagementsOn({ api, type, kind }: Where, recordIds: readonly str
       }
     inputs = next;
   }
-  const all = await currentOf(api, kind, found, [texts[kind]]);
+  const all = await new Records(api, kind).current(found, [texts[kind]]);
   return new Map([...all].map(([id, properties]) => [id, properties[texts[kind]] ?? '']));
 }

@@ -37,7 +37,7 @@ export type ObjectType = keyof typeof objectTypes;
 export type CrmObject = ObjectType | 'contact';
 
 /** The kinds of record as paths name them. */
-export type Plural = 'tickets' | 'deals' | 'contacts';
+export type Plural = 'tickets' | 'deals' | 'contacts' | 'notes' | 'tasks';
 export const pluralOf = (object: CrmObject): Plural => (object === 'contact' ? 'contacts' : objectTypes[object].plural);
 
 /** HubSpot's limit for text is 65,536 UTF-16 code units; this leaves room for a mark. */

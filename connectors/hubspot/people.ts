@@ -6,9 +6,9 @@ import { pageWatch } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { type Associated, associated, type Found, Paging, readRecords } from './batch.ts';
 import { type ObjectType, objectTypes, type Properties, paths } from './objects.ts';
 import { type HubSpotContact, type HubSpotOwner, timeZoneOf } from './record.ts';
+import { type Associated, type Found, Paging, Records } from './records.ts';
 import { inWords } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -50,7 +50,9 @@ export async function chooseContacts(
 ): Promise<Map<string, ContactChoice | CloseloopError>> {
   const candidates = await readCandidates(api, type, ids, contactLabel);
   const contactIds = [...candidates.values()].flatMap((some) => (isFailure(some) ? [] : some.map(({ id }) => id)));
-  const contacts = await readRecords(api, 'contacts', contactIds, [...new Set([...contactProperties, ...further])]);
+  const contacts = await new Records(api, 'contacts').read(contactIds, [
+    ...new Set([...contactProperties, ...further]),
+  ]);
   return new Map(
     ids.map((id) => {
       const own = candidates.get(id) ?? [];
@@ -60,10 +62,11 @@ export async function chooseContacts(
 }
 
 async function readCandidates(api: HubSpotApi, type: ObjectType, ids: readonly string[], label: number | undefined) {
+  const records = new Records(api, objectTypes[type].plural);
   const candidates = new Map<string, Candidate[] | CloseloopError>();
   const readSome = async (some: readonly string[]) => {
     const inputs = some.map((id) => ({ id }));
-    const { path, results, errors } = await associated(api, objectTypes[type].plural, 'contacts', inputs);
+    const { path, results, errors } = await records.associated('contacts', inputs);
     for (const { from, to } of results) candidates.set(from.id, shortlist(to, label));
     for (const refusal of errors.filter(({ category }) => category !== 'OBJECT_NOT_FOUND')) {
       const failure = new CloseloopError(`HubSpot: POST ${path}: ${inWords(refusal)}`, { kind: 'transient' });

@@ -3,11 +3,11 @@ import { instantOf } from '../../core/connector/answer.ts';
 import type { RecordEvent, Source } from '../../core/connector/contract.ts';
 import { type ChangeSearch, pollSearches } from '../../core/connector/desk/poll-searches.ts';
 import { listOf } from '../../core/entries.ts';
-import { Texts } from './batch.ts';
 import { type ObjectType, objectTypes, type Properties, paths, recordId } from './objects.ts';
 import type { Pipelines } from './pipelines.ts';
 import type { Context } from './read.ts';
 import { stageOf, stateOf } from './record.ts';
+import { Texts } from './records.ts';
 
 const modified = 'hs_lastmodifieddate';
 /** The property with the time at which the record came into its present stage. It is not documented for every account, so it may be missing. */

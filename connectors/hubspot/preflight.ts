@@ -8,12 +8,12 @@ import { type DeskProbe, deskPreflight } from '../../core/connector/desk/preflig
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { credentialsOf, type HubSpotApi, tokenApi } from './api.ts';
-import { tryWriting } from './batch.ts';
 import { type CrmObject, type ObjectType, objectTypes, type Plural, paths, pluralOf } from './objects.ts';
 import { contactProperties, presentContact } from './people.ts';
 import { Pipelines, pipelineFindings } from './pipelines.ts';
 import { comparedProperties, definitionsOf } from './properties.ts';
 import { present, timeZoneOf } from './record.ts';
+import { Records } from './records.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { comparedWebhooks, fileStep, legacyFindings, targetOf, targetUrlFindings, unseenWebhooks } from './webhooks.ts';
 
@@ -49,7 +49,7 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
       tries: () => api.call('GET', paths.owners, z.unknown(), { query: { limit: '1' } }),
     },
     ...writtenIn(settings).map((plural): DeskProbe => {
-      return { at: 'writeBack', what: `writing on ${plural}`, tries: () => tryWriting(api, [plural]) };
+      return { at: 'writeBack', what: `writing on ${plural}`, tries: () => new Records(api, plural).tryWriting() };
     }),
   ];
   const { check, setup } = deskPreflight('HubSpot', writeBack, {

@@ -4,11 +4,11 @@ import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { isFound, mergedIds, readRecords } from './batch.ts';
 import { type ObjectType, objectTypes, parseRecordId, recordId } from './objects.ts';
 import { chooseContacts, type OwnerReader } from './people.ts';
 import type { PipelineReader, Pipelines } from './pipelines.ts';
 import { type HubSpotShape, localeOf, present, type RawRecord, stageOf, stateOf } from './record.ts';
+import { isFound, mergedIds, Records } from './records.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 export interface Context {
@@ -51,7 +51,7 @@ export const reading = (context: Context): DeskReading<Standing, HubSpotShape> =
 async function standings({ settings, api, pipelines, now }: Context, type: ObjectType, ids: readonly string[]) {
   const { plural, stage, pipeline, properties } = objectTypes[type];
   const shown = [...new Set([stage, pipeline, mergedIds, ...properties, ...settings.properties])];
-  const found = await readRecords(api, plural, ids, shown, { history: stage, size: settings.historyPerCall });
+  const found = await new Records(api, plural).read(ids, shown, { history: stage, size: settings.historyPerCall });
   const stages = await pipelines[type]([...found.values()].filter(isFound).map((record) => stageOf(type, record)));
   return [...found].flatMap(([id, record]): [string, Standing | CloseloopError][] => {
     if (record === undefined) return [];

@@ -13,10 +13,10 @@ import {
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import type { HubSpotApi } from './api.ts';
-import { currentOf, isFound, updateAll, type Write } from './batch.ts';
 import { create, find, noteOn, removeNotes, withoutNotes } from './engagement.ts';
 import { type CrmObject, maxTextUnits, type ObjectType, type Properties, parseRecordId, pluralOf } from './objects.ts';
 import { chooseContacts } from './people.ts';
+import { isFound, Records, type Write } from './records.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /** The values of the status property: the internal names of its options. */
@@ -86,7 +86,7 @@ async function writeNewest(api: HubSpotApi, object: CrmObject, jobs: readonly Jo
   const remarks = [newerStays(object === 'contact' ? object : 'record')];
   for (const job of late ?? []) job.result = { ok: true, findings: [], remarks };
   const writes = (others ?? []).filter(({ properties }) => Object.keys(properties).length > 0);
-  const updates = await updateAll(api, pluralOf(object), writes);
+  const updates = await new Records(api, pluralOf(object)).update(writes);
   for (const job of writes) {
     const update = updates.get(job.id);
     if (isFailure(update)) job.result = { ok: false, why: 'error', error: update };
@@ -109,7 +109,7 @@ async function readBefore(api: HubSpotApi, type: ObjectType, jobs: readonly Job[
   const ids = jobs.map(({ id }) => id);
   const bare = answeredAt === undefined ? await withoutNotes(api, type, ids) : new Set<string>();
   const toRead = ids.filter((id) => !bare.has(id));
-  const current = await currentOf(api, pluralOf(type), toRead, properties);
+  const current = await new Records(api, pluralOf(type)).current(toRead, properties);
   for (const job of jobs) job.before = bare.has(job.id) ? {} : current.get(job.id);
 }
 
@@ -160,7 +160,7 @@ async function writeOnContacts(
     }
   }
   const ids = jobs.map(({ id }) => id);
-  const current = answeredAt === undefined ? new Map() : await currentOf(api, 'contacts', ids, [answeredAt]);
+  const current = answeredAt === undefined ? new Map() : await new Records(api, 'contacts').current(ids, [answeredAt]);
   for (const job of jobs) job.before = current.get(job.id);
   await writeNewest(api, 'contact', jobs, answeredAt);
   for (const { item, result } of jobs) results.set(item, result);
@@ -201,7 +201,7 @@ async function forgetOn(settings: HubSpotSettings, api: HubSpotApi, type: Object
   const clear = async (object: CrmObject, some: readonly string[], names: ReadonlyMap<unknown, string>) => {
     const properties = Object.fromEntries([...names.values()].map((name) => [name, '']));
     const writes = names.size === 0 ? [] : some.map((id) => ({ id, properties, at: new Date(0) }));
-    return await updateAll(api, pluralOf(object), writes);
+    return await new Records(api, pluralOf(object)).update(writes);
   };
   const pairs = [...onContact].flatMap(([part, theirs]) => {
     const mine = onRecord.get(part);
@@ -241,7 +241,7 @@ async function contactsHolding(
   const contactProperties = pairs.map(({ theirs }) => theirs);
   const choices = await chooseContacts(api, type, ids, { ...settings, contactProperties });
   const names = pairs.map(({ mine }) => mine);
-  const records = await currentOf(api, pluralOf(type), ids, names);
+  const records = await new Records(api, pluralOf(type)).current(ids, names);
   return [...choices].flatMap(([id, choice]) => {
     if (isFailure(choice)) throw choice;
     const { contact } = choice;

@@ -9,8 +9,6 @@ import type { HubSpotApi } from './api.ts';
 import { type Plural, type Properties, paths } from './objects.ts';
 import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
-/* Reads and updates records in batches. */
-
 /** The most records in one batch call. */
 export const batchSize = 100;
 
@@ -68,49 +66,6 @@ function rowsIn(path: string, ids: readonly string[], { results, errors }: z.out
 /** The property with the ids of the records that were merged into a record, separated by `;`; empty without a merge. */
 export const mergedIds = 'hs_merged_object_ids';
 
-/**
- * Reads records. HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An
- * id without a result is read alone, as the result then belongs to this id.
- * @param plural the kind of records, or `notes` and `tasks`
- * @param options `history`: a property whose history is read as well; `size`: the most records of one call
- */
-export async function readRecords(
-  api: HubSpotApi,
-  plural: string,
-  ids: readonly string[],
-  properties: readonly string[],
-  { history, size = batchSize }: { history?: string; size?: number } = {},
-): Promise<Found> {
-  const path = paths.objects(plural, 'batch/read');
-  const found: Found = new Map();
-  const readSome = async (some: readonly string[]) => {
-    const propertiesWithHistory = history === undefined ? [] : [history];
-    const body = { inputs: some.map((id) => ({ id })), properties, propertiesWithHistory };
-    const response = await api.call('POST', path, BatchResponse, { body });
-    for (const [id, row] of rowsIn(path, some, response)) found.set(id, row);
-    for (const { row } of response.results)
-      for (const id of row?.properties[mergedIds]?.split(';') ?? [])
-        if (some.includes(id) && !isFound(found.get(id))) found.set(id, row);
-  };
-  const unread = [...new Set(ids)];
-  await Promise.all(chunks(unread, size).map(readSome));
-  await Promise.all(unread.filter((id) => !found.has(id)).map((id) => readSome([id])));
-  return found;
-}
-
-/** The present values of these properties by record. Records that aren't found under their id are left out. */
-export async function currentOf(
-  api: HubSpotApi,
-  plural: string,
-  ids: Iterable<string>,
-  properties: readonly string[],
-): Promise<Map<string, Properties>> {
-  const found = await readRecords(api, plural, [...ids], properties);
-  return new Map(
-    [...found].flatMap(([id, row]) => (isFound(row) && row.id === id ? [[id, row.properties] as const] : [])),
-  );
-}
-
 /** The begin of the next page of a list; undefined on the last page. */
 export const Paging = z
   .object({ next: z.object({ after: z.coerce.string() }).nullish() })
@@ -127,26 +82,6 @@ const Associations = z.object({
   results: listOf(z.object({ from: z.object({ id: z.coerce.string() }), to: listOf(Associated), paging: Paging })),
   errors: listOf(ErrorBody).default([]),
 });
-
-/** The contacts, notes or tasks of records, in one call. */
-export async function associated(
-  api: HubSpotApi,
-  plural: Plural,
-  to: 'contacts' | 'notes' | 'tasks',
-  inputs: readonly { id: string; after?: string }[],
-) {
-  const path = `${paths.associations(plural, to)}/batch/read`;
-  const { results, errors } = await api.call('POST', path, Associations, { body: { inputs } });
-  // HubSpot returns an error, and not an empty list, for a record without any.
-  const isNone = ({ subCategory }: ErrorBody) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND') === true;
-  const refusals = (some: readonly ErrorBody[]) => some.map((body) => refusalOf(0, body));
-  return {
-    path,
-    results,
-    none: refusals(errors.filter(isNone)).flatMap(({ ids }) => ids),
-    errors: refusals(errors.filter((one) => !isNone(one))),
-  };
-}
 
 /** One record, and the new value of each property; '' clears the property. */
 export interface Write extends Writable {
@@ -167,42 +102,122 @@ export interface Updated {
   findings: string[];
 }
 
-/**
- * Writes properties, one call per 100 records, and verifies every property: properties that the response leaves out are read, in one more call
- * per 100 such records. Idempotent. For merged records it writes the survivors, which takes two more calls in total.
- * @returns the updates by the requested id; of two writes of one record both have the later's
- */
-export async function updateAll(api: HubSpotApi, plural: Plural, given: readonly Write[]): Promise<Found<Updated>> {
-  const writes = newest(given);
-  const first = await updateOnce(api, plural, writes.values());
-  const gone = [...writes.keys()].filter((id) => first.get(id) === undefined);
-  const survivors = new Map(
-    [...(await readRecords(api, plural, gone, [mergedIds]))].flatMap(([id, row]) =>
-      isFound(row) ? [[id, row.id] as const] : [],
-    ),
-  );
-  const present = new Set(survivors.values());
-  const moved = [...writes.values()].map((write) => ({ ...write, id: survivors.get(write.id) ?? write.id }));
-  const again = newest(moved.filter(({ id }) => present.has(id)));
-  const second = await updateOnce(api, plural, again.values());
-  const updates = [...writes].map(([id, own]) => {
-    const write = again.get(survivors.get(id) ?? id) ?? own;
-    return { id, write, row: (write === own ? first : second).get(write.id) };
-  });
-  const untold = updates.flatMap(({ write, row }) => {
-    const names = Object.keys(write.properties);
-    return isFound(row) && names.some((name) => row.properties[name] === undefined) ? [{ id: row.id, names }] : [];
-  });
-  const names = new Set(untold.flatMap(({ names }) => names));
-  const ids = untold.map(({ id }) => id);
-  const current = await currentOf(api, plural, ids, [...names]);
-  return new Map(
-    updates.map(({ id, write, row }): [string, Updated | CloseloopError | undefined] => {
-      if (!isFound(row)) return [id, row];
-      const held = { ...current.get(row.id), ...row.properties };
-      return [id, { id: row.id, findings: notTaken(write.properties, held) }];
-    }),
-  );
+/** The records of one kind, which are read and updated 100 in a call. */
+export class Records {
+  readonly #api: HubSpotApi;
+  readonly #plural: Plural;
+
+  constructor(api: HubSpotApi, plural: Plural) {
+    this.#api = api;
+    this.#plural = plural;
+  }
+
+  /**
+   * HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An id without a
+   * result is read alone, as the result then belongs to this id.
+   * @param options `history`: a property whose history is read as well; `size`: the most records of one call
+   */
+  async read(
+    ids: readonly string[],
+    properties: readonly string[],
+    { history, size = batchSize }: { history?: string; size?: number } = {},
+  ): Promise<Found> {
+    const path = paths.objects(this.#plural, 'batch/read');
+    const found: Found = new Map();
+    const readSome = async (some: readonly string[]) => {
+      const propertiesWithHistory = history === undefined ? [] : [history];
+      const body = { inputs: some.map((id) => ({ id })), properties, propertiesWithHistory };
+      const response = await this.#api.call('POST', path, BatchResponse, { body });
+      for (const [id, row] of rowsIn(path, some, response)) found.set(id, row);
+      for (const { row } of response.results)
+        for (const id of row?.properties[mergedIds]?.split(';') ?? [])
+          if (some.includes(id) && !isFound(found.get(id))) found.set(id, row);
+    };
+    const unread = [...new Set(ids)];
+    await Promise.all(chunks(unread, size).map(readSome));
+    await Promise.all(unread.filter((id) => !found.has(id)).map((id) => readSome([id])));
+    return found;
+  }
+
+  /** The present values of these properties by record. Records that aren't found under their id are left out. */
+  async current(ids: Iterable<string>, properties: readonly string[]): Promise<Map<string, Properties>> {
+    const found = [...(await this.read([...ids], properties))];
+    return new Map(
+      found.flatMap(([id, row]) => (isFound(row) && row.id === id ? [[id, row.properties] as const] : [])),
+    );
+  }
+
+  /** The contacts, notes or tasks of records, in one call. */
+  async associated(to: Plural, inputs: readonly { id: string; after?: string }[]) {
+    const path = `${paths.associations(this.#plural, to)}/batch/read`;
+    const { results, errors } = await this.#api.call('POST', path, Associations, { body: { inputs } });
+    // HubSpot returns an error, and not an empty list, for a record without any.
+    const isNone = ({ subCategory }: ErrorBody) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND') === true;
+    const refusals = (some: readonly ErrorBody[]) => some.map((body) => refusalOf(0, body));
+    const none = refusals(errors.filter(isNone)).flatMap(({ ids }) => ids);
+    return { path, results, none, errors: refusals(errors.filter((one) => !isNone(one))) };
+  }
+
+  /**
+   * Writes properties, and verifies every property: properties that the response leaves out are read, in one more call per 100 such records.
+   * Idempotent. For merged records it writes the survivors, which takes two more calls in total.
+   * @returns the updates by the requested id; of two writes of one record both have the later's
+   */
+  async update(given: readonly Write[]): Promise<Found<Updated>> {
+    const writes = newest(given);
+    const first = await this.#updateAll(writes.values());
+    const gone = [...writes.keys()].filter((id) => first.get(id) === undefined);
+    const living = [...(await this.read(gone, [mergedIds]))];
+    const survivors = new Map(living.flatMap(([id, row]) => (isFound(row) ? [[id, row.id] as const] : [])));
+    const present = new Set(survivors.values());
+    const moved = [...writes.values()].map((write) => ({ ...write, id: survivors.get(write.id) ?? write.id }));
+    const again = newest(moved.filter(({ id }) => present.has(id)));
+    const second = await this.#updateAll(again.values());
+    const updates = [...writes].map(([id, own]) => {
+      const write = again.get(survivors.get(id) ?? id) ?? own;
+      return { id, write, row: (write === own ? first : second).get(write.id) };
+    });
+    const untold = updates.flatMap(({ write, row }) => {
+      const names = Object.keys(write.properties);
+      return isFound(row) && names.some((name) => row.properties[name] === undefined) ? [{ id: row.id, names }] : [];
+    });
+    const ids = untold.map(({ id }) => id);
+    const current = await this.current(ids, [...new Set(untold.flatMap(({ names }) => names))]);
+    return new Map(
+      updates.map(({ id, write, row }): [string, Updated | CloseloopError | undefined] => {
+        if (!isFound(row)) return [id, row];
+        const held = { ...current.get(row.id), ...row.properties };
+        return [id, { id: row.id, findings: notTaken(write.properties, held) }];
+      }),
+    );
+  }
+
+  /** One call. @returns the records after the update, or HubSpot's refusal of the whole call */
+  async updateOnce(writes: readonly Writable[]): Promise<Found | Refusal> {
+    const path = paths.objects(this.#plural, 'batch/update');
+    const inputs = writes.map(({ id, properties }) => ({ id, properties }));
+    const answer = await this.#api.attempt('POST', path, BatchResponse, { body: { inputs } });
+    const ids = writes.map(({ id }) => id);
+    return answer.ok ? rowsIn(path, ids, answer.body) : answer.refusal;
+  }
+
+  /** Sends an empty update, which HubSpot refuses or ignores. @throws VendorError if the app lacks the scope for updates */
+  async tryWriting(): Promise<void> {
+    await this.#api.attempt('POST', paths.objects(this.#plural, 'batch/update'), z.unknown(), { body: { inputs: [] } });
+  }
+
+  async #updateAll(writes: Iterable<Write>): Promise<Found> {
+    const send = async (some: readonly Writable[]) => {
+      const found = await this.updateOnce(some);
+      const problems = found instanceof Map ? [] : found.problems;
+      const missing = problems.find(({ code }) => /^PROPERTY_(DOESNT_EXIST|NOT_FOUND)$/.test(code));
+      if (missing) throw noSuchProperty(this.#plural, missing.property);
+      return found;
+    };
+    const refusedOne = (refusal: Refusal) => refused(this.#plural, refusal);
+    const all = await Promise.all(chunks([...writes], batchSize).map((some) => sendApart(some, send, refusedOne)));
+    return new Map(all.flatMap((found) => [...found]));
+  }
 }
 
 /** Findings for the properties whose present values differ from the sent values. Properties that HubSpot leaves out count as empty. */
@@ -210,38 +225,6 @@ export const notTaken = (sent: Write['properties'], current: Properties): string
   Object.entries(sent)
     .filter(([name, value]) => !isSameValue(current[name] ?? '', value))
     .map(([name]) => `HubSpot holds another value in ${name} than was sent: check the property's type and rules`);
-
-/** Updates records in one call. @returns the records after the update, or HubSpot's refusal of the whole call */
-export async function updateBatch(
-  api: HubSpotApi,
-  plural: Plural,
-  writes: readonly Writable[],
-): Promise<Found | Refusal> {
-  const path = paths.objects(plural, 'batch/update');
-  const inputs = writes.map(({ id, properties }) => ({ id, properties }));
-  const answer = await api.attempt('POST', path, BatchResponse, { body: { inputs } });
-  const ids = writes.map(({ id }) => id);
-  return answer.ok ? rowsIn(path, ids, answer.body) : answer.refusal;
-}
-
-/** Sends empty updates, which HubSpot refuses or ignores. @throws VendorError if the app lacks the scope for updates */
-export async function tryWriting(api: HubSpotApi, plurals: readonly Plural[]): Promise<undefined> {
-  for (const plural of plurals)
-    await api.attempt('POST', paths.objects(plural, 'batch/update'), z.unknown(), { body: { inputs: [] } });
-}
-
-async function updateOnce(api: HubSpotApi, plural: Plural, writes: Iterable<Write>): Promise<Found> {
-  const send = async (some: readonly Writable[]) => {
-    const found = await updateBatch(api, plural, some);
-    const problems = found instanceof Map ? [] : found.problems;
-    const missing = problems.find(({ code }) => /^PROPERTY_(DOESNT_EXIST|NOT_FOUND)$/.test(code));
-    if (missing) throw noSuchProperty(plural, missing.property);
-    return found;
-  };
-  const update = (some: readonly Write[]) => sendApart(some, send, (refusal) => refused(plural, refusal));
-  const all = await Promise.all(chunks([...writes], batchSize).map(update));
-  return new Map(all.flatMap((found) => [...found]));
-}
 
 const wordFor = (plural: Plural) => plural.slice(0, -1);
 
