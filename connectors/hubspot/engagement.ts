@@ -111,17 +111,15 @@ async function engagementsOn({ api, type, kind }: Where, recordIds: readonly str
   const records = new Records(api, objectTypes[type].plural);
   const found = new Set<string>();
   const watch = pageWatch(`HubSpot ${kind} of records`, 100_000);
-  let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
-  while (inputs.length > 0) {
-    const next: typeof inputs = [];
-    for (const some of chunks(inputs, recordsPerCall))
-      for (const { from, to, paging: after } of (await records.associated(kind, some)).results) {
-        for (const { toObjectId } of to) found.add(toObjectId);
-        if (after === undefined) continue;
-        watch(`${from.id} ${after}`);
-        next.push({ id: from.id, after });
-      }
-    inputs = next;
+  const unread: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
+  while (unread.length > 0) {
+    const { results } = await records.associated(kind, unread.splice(0, recordsPerCall));
+    for (const { from, to, paging: after } of results) {
+      for (const { toObjectId } of to) found.add(toObjectId);
+      if (after === undefined) continue;
+      watch(`${from.id} ${after}`);
+      unread.push({ id: from.id, after });
+    }
   }
   const all = await new Records(api, kind).current(found, [texts[kind]]);
   return new Map([...all].map(([id, properties]) => [id, properties[texts[kind]] ?? '']));

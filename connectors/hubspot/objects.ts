@@ -67,6 +67,13 @@ export function parseRecordId(recordId: string): { type: ObjectType; id: string 
   return id === undefined ? undefined : { type: type === 'deal' ? 'deal' : 'ticket', id };
 }
 
+/** HubSpot's ids of the records of each kind, each id once. Texts that are no ids are left out. */
+export function idsByType(recordIds: readonly string[]): [ObjectType, string[]][] {
+  const parsed = recordIds.flatMap((recordId) => parseRecordId(recordId) ?? []);
+  const byType = Map.groupBy(parsed, ({ type }) => type);
+  return [...byType].map(([type, some]) => [type, [...new Set(some.map(({ id }) => id))]]);
+}
+
 /**
  * Record names as people write them: `deal-7`, `deal:7`, `deals/7`, `0-3/7` or the address in HubSpot's own pages
  * (`…/contacts/123/record/0-3/7`), or the bare number if the source has only one kind of records.

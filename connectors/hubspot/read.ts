@@ -4,7 +4,7 @@ import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { type ObjectType, objectTypes, parseRecordId, recordId } from './objects.ts';
+import { idsByType, type ObjectType, objectTypes, parseRecordId, recordId } from './objects.ts';
 import { chooseContacts, type OwnerReader } from './people.ts';
 import type { PipelineReader, Pipelines } from './pipelines.ts';
 import { type HubSpotShape, localeOf, present, type RawRecord, stageOf, stateOf } from './record.ts';
@@ -33,15 +33,7 @@ export const reading = (context: Context): DeskReading<Standing, HubSpotShape> =
   // One associations call takes 500 records; the other calls take 50 or 100.
   size: 500,
   async many(recordIds) {
-    const ids = recordIds.flatMap((name) => parseRecordId(name) ?? []);
-    const byType = [...Map.groupBy(ids, ({ type }) => type)];
-    const read = byType.map(([type, some]) =>
-      standings(
-        context,
-        type,
-        some.map(({ id }) => id),
-      ),
-    );
+    const read = idsByType(recordIds).map(([type, ids]) => standings(context, type, ids));
     return new Map((await Promise.all(read)).flat());
   },
   present: (rows) => presenter(context, rows),
@@ -68,15 +60,12 @@ const unclear = (type: ObjectType) =>
 
 /** Contacts and owners are read for closed records only. */
 async function presenter({ settings, api, owners }: Context, rows: readonly Standing[]) {
-  const closed = Map.groupBy(
-    rows.filter(({ state }) => state.is === 'closed'),
-    ({ type }) => type,
+  const closed = rows.filter(({ state }) => state.is === 'closed');
+  const recordIds = closed.map(({ type, record }) => recordId(type, record.id));
+  const choosing = idsByType(recordIds).map(async ([type, ids]) =>
+    [...(await chooseContacts(api, type, ids, settings))].map(([id, one]) => [recordId(type, id), one] as const),
   );
-  const choosing = [...closed].map(async ([type, some]) => {
-    const ids = [...new Set(some.map(({ record }) => record.id))];
-    return [...(await chooseContacts(api, type, ids, settings))].map(([id, one]) => [recordId(type, id), one] as const);
-  });
-  const ownerIds = [...closed.values()].flat().flatMap(({ record }) => record.properties.hubspot_owner_id || []);
+  const ownerIds = closed.flatMap(({ record }) => record.properties.hubspot_owner_id || []);
   const [chosen, known] = await Promise.all([Promise.all(choosing), owners.read([...new Set(ownerIds)])]);
   const choices = new Map(chosen.flat());
 

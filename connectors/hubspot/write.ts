@@ -14,7 +14,15 @@ import type { Source, WriteBack, WriteResult } from '../../core/connector/contra
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import type { HubSpotApi } from './api.ts';
 import { create, find, noteOn, removeNotes, withoutNotes } from './engagement.ts';
-import { type CrmObject, maxTextUnits, type ObjectType, type Properties, parseRecordId, pluralOf } from './objects.ts';
+import {
+  type CrmObject,
+  idsByType,
+  maxTextUnits,
+  type ObjectType,
+  type Properties,
+  parseRecordId,
+  pluralOf,
+} from './objects.ts';
 import { chooseContacts } from './people.ts';
 import { isFound, Records, type Write } from './records.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -188,10 +196,9 @@ function together(record: WriteResult, contact: WriteResult | undefined): WriteR
  */
 export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullable<Source['forget']> {
   return async (recordIds) => {
-    const records = recordIds.flatMap((id) => parseRecordId(id) ?? []);
     const left = new Set<string>();
-    for (const [type, own] of Map.groupBy(records, ({ type }) => type))
-      for (const said of await forgetOn(settings, api, type, [...new Set(own.map(({ id }) => id))])) left.add(said);
+    for (const [type, ids] of idsByType(recordIds))
+      for (const said of await forgetOn(settings, api, type, ids)) left.add(said);
     return [...left];
   };
 }
