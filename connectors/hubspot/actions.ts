@@ -10,17 +10,17 @@ import {
   noteAction,
   setAction,
 } from '../../core/connector/desk/act.ts';
+import { isFailure } from '../../core/connector/desk/rows.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
-import { updateBatch } from './batch.ts';
-import { stageOf } from './closing.ts';
 import { create, type Engagement, find, type Kind, noteOn } from './engagement.ts';
-import { maxTextUnits, objectTypes, paths, pluralOf } from './objects.ts';
+import { maxTextUnits, objectTypes, pluralOf } from './objects.ts';
 import { readPipelines } from './pipelines.ts';
 import { type Definition, definitionsOf } from './properties.ts';
 import type { Context, Standing } from './read.ts';
+import { stageOf } from './record.ts';
+import { notTaken, Records } from './records.ts';
 import { inWords } from './responses.ts';
-import { notTaken } from './write.ts';
 
 const name = z.string().trim().min(1).max(200);
 const owner = z.email().optional();
@@ -48,17 +48,24 @@ const SetProperties = setAction.describe('Sets properties of the ticket or deal,
 
 export const actions = { reopen: Reopen, task: Task, set: SetProperties, note: noteAction };
 
+/** The actions of answer rules at HubSpot. */
+export const acting = (context: Context): Record<keyof typeof actions, DeskAction<Standing>> => ({
+  reopen: reopening(context),
+  task: tasking(context),
+  set: setting(context),
+  note: noting(context),
+});
+
 const permanent = (why: string) => new CloseloopError(why, { kind: 'permanent' });
 
 /** Updates a record in one call. HubSpot may refuse the whole call with a reason, or store another value. */
 async function update({ api }: Context, { type, record: { id } }: Standing, properties: Record<string, string>) {
-  const found = await updateBatch(api, pluralOf(type), [{ id, properties }]);
+  const found = await new Records(api, pluralOf(type)).updateOnce([{ id, properties }]);
   if (!(found instanceof Map)) throw permanent(`HubSpot did not take a change of the ${type}: ${inWords(found)}`);
-  const fate = found.get(id);
-  if (fate?.is === 'refused') throw fate.error;
-  if (fate?.is !== 'done') throw permanent(`HubSpot has no such ${type} any more`);
-  const returned = Object.entries(properties).filter(([name]) => fate.result.properties[name] !== undefined);
-  const lost = notTaken(Object.fromEntries(returned), fate.result.properties);
+  const row = found.get(id);
+  if (isFailure(row)) throw row;
+  if (row === undefined) throw permanent(`HubSpot has no such ${type} any more`);
+  const lost = notTaken(properties, { ...properties, ...row.properties });
   if (lost.length > 0) throw permanent(lost.join('; '));
 }
 
@@ -74,18 +81,16 @@ const ownerFlaw = async ({ owners }: Context, email: string | undefined): Promis
     ? undefined
     : noSuch('user', email, "Name an active user's address (HubSpot: Settings > Users & Teams)");
 
-/** Sends empty updates. @throws VendorError if the app lacks the scope for updates */
-async function tryWriting({ api }: Context, plurals: readonly string[]): Promise<undefined> {
-  for (const plural of plurals)
-    await api.attempt('POST', paths.batchUpdate(plural), z.unknown(), { body: { inputs: [] } });
+/** @throws VendorError if the app lacks the scope for updates */
+async function tryWriting({ settings, api }: Context, on: 'records' | 'contacts'): Promise<undefined> {
+  for (const plural of on === 'contacts' ? ([on] as const) : settings.objects.map(pluralOf))
+    await new Records(api, plural).tryWriting();
 }
 
-const recordsOf = ({ settings }: Context) => settings.objects.map(pluralOf);
-
-const reopening = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof Reopen>(
+const reopening = (context: Context) =>
+  doing(
     Reopen,
-    async (standing, { stage, pipeline, owner }, request) => {
+    async (standing: Standing, { stage, pipeline, owner }, request) => {
       const { type, record, state, stages } = standing;
       if (isReopened(state, request)) return 'it was open already';
       const { pipelineId: own } = stageOf(type, record);
@@ -95,7 +100,7 @@ const reopening = (context: Context): DeskAction<Standing> =>
       if (target.stage.closed) throw permanent(`the stage "${stage}" of the ${where} is a closed one`);
       await update(context, standing, {
         [objectTypes[type].stage]: target.stage.id,
-        ...(target.pipelineId !== own && { [objectTypes[type].pipeline]: target.pipelineId }),
+        ...(target.pipeline.id !== own && { [objectTypes[type].pipeline]: target.pipeline.id }),
         ...(owner && { hubspot_owner_id: await ownerId(context, owner) }),
       });
       return `moved to the stage ${stage}`;
@@ -103,7 +108,7 @@ const reopening = (context: Context): DeskAction<Standing> =>
     async ({ stage, pipeline, owner }) =>
       (await stageFlaw(context, stage, pipeline)) ??
       (await ownerFlaw(context, owner)) ??
-      (await tryWriting(context, recordsOf(context))),
+      (await tryWriting(context, 'records')),
   );
 
 /** A rule may apply to one kind of records only, so one kind with the stage is enough. */
@@ -124,21 +129,21 @@ async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: En
   if (failure) throw failure;
 }
 
-const noting = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof noteAction>(
+const noting = (context: Context) =>
+  doing(
     noteAction,
-    async (standing, text, request) => {
+    async (standing: Standing, text, request) => {
       const note = noteOn(standing.record.id, { text, marker: request.marker }, context.now());
       await once(context, 'notes', standing, note, request);
       return 'a note is added';
     },
-    () => tryWriting(context, ['contacts']),
+    () => tryWriting(context, 'contacts'),
   );
 
-const tasking = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof Task>(
+const tasking = (context: Context) =>
+  doing(
     Task,
-    async (standing, { title, text = '', due, owner, priority }, request) => {
+    async (standing: Standing, { title, text = '', due, owner, priority }, request) => {
       const { marker } = request;
       const { id: recordId, properties: held } = standing.record;
       const of = owner === undefined ? held.hubspot_owner_id : await ownerId(context, owner);
@@ -153,18 +158,17 @@ const tasking = (context: Context): DeskAction<Standing> =>
       await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
       return 'a task is made';
     },
-    async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context, ['contacts'])),
+    async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context, 'contacts')),
   );
 
-const setting = (context: Context): DeskAction<Standing> =>
-  doing<Standing, typeof SetProperties>(
+const setting = (context: Context) =>
+  doing(
     SetProperties,
-    async (standing, wanted) => {
+    async (standing: Standing, wanted) => {
       await update(context, standing, textsOf(wanted));
       return `set ${Object.keys(wanted).join(', ')}`;
     },
-    async (wanted) =>
-      (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context, recordsOf(context))),
+    async (wanted) => (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context, 'records')),
   );
 
 const textsOf = (wanted: z.output<typeof SetProperties>) =>
@@ -197,11 +201,3 @@ function valueProblem({ name, type, options, isReadOnly }: Definition, value: st
   if (type === 'number' && Number.isNaN(Number(value))) return `the property ${name} takes numbers`;
   return undefined;
 }
-
-/** The actions of answer rules at HubSpot. */
-export const acting = (context: Context): Record<string, DeskAction<Standing>> => ({
-  reopen: reopening(context),
-  task: tasking(context),
-  set: setting(context),
-  note: noting(context),
-});

@@ -1,6 +1,6 @@
 import { Client } from '@hubspot/api-client';
 import { z } from 'zod';
-import { type ResponseRules, VendorError } from '../../core/connector/classify.ts';
+import { config, type ResponseRules, VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Quota, RateLimit, Urgency } from '../../core/connector/contract.ts';
 import { headerNumber } from '../../core/connector/quota.ts';
 import { type Credentials, refreshedToken, staticToken, TokenGrant } from '../../core/connector/token.ts';
@@ -10,7 +10,7 @@ import { paths } from './objects.ts';
 import { inWords, isAboutRequest, type Refusal, refusalIn, responseRules, untilMidnightMs } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-export type Attempt<T> = { ok: true; body: T } | { ok: false; refusal: Refusal };
+type Attempt<T> = { ok: true; body: T } | { ok: false; refusal: Refusal };
 
 interface Options {
   body?: object;
@@ -21,43 +21,31 @@ interface Options {
   answers?: readonly number[];
 }
 
-type Method = VendorCall['method'];
-
 /** The client of one account. Sends each call once; the queue repeats failed work. */
-export interface HubSpotApi {
-  /** The remaining calls of the day, by the last response. */
-  daily(): Quota | undefined;
-  /** Returns refusals of the request (400, 404 …); throws for failures that concern the whole account. */
-  attempt<S extends z.ZodType>(
-    method: Method,
-    path: string,
-    schema: S,
-    options?: Options,
-  ): Promise<Attempt<z.output<S>>>;
-  /** Sends a request that does not depend on a record's content: throws a permanent error for a refusal, too. */
-  call<S extends z.ZodType>(method: Method, path: string, schema: S, options?: Options): Promise<z.output<S>>;
-}
-
-/** @param timeoutMs the deadline of one call, from its start to the last byte */
-export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): HubSpotApi {
+export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts) {
   const { baseUrl, timeZone } = settings;
   let day: Quota | undefined;
   const api = createVendorApi(
     {
-      ...{ name: 'HubSpot', baseUrl, credentials: credentialsOf(settings, ports, timeoutMs), unreportedLimits },
+      ...{ name: 'HubSpot', baseUrl, credentials: credentialsOf(settings, ports), unreportedLimits },
       rateLimits(headers, now) {
         const quotas = quotasIn(headers, now, timeZone);
         day = quotas.find(({ name }) => name === 'daily') ?? day;
         return quotas;
       },
       rules: responseRules(settings, ports.now),
-      transport: new OfficialClient(baseUrl, ports.fetch).transport,
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      transport: officialTransport(baseUrl, ports.fetch),
     },
     ports,
   );
 
-  const attempt: HubSpotApi['attempt'] = async (method, path, schema, { query, answers = [], ...options } = {}) => {
+  /** Returns refusals of the request (400, 404 …); throws for failures that concern the whole account. */
+  async function attempt<S extends z.ZodType>(
+    method: VendorCall['method'],
+    path: string,
+    schema: S,
+    { query, answers = [], ...options }: Options = {},
+  ): Promise<Attempt<z.output<S>>> {
     const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
     const endpoint = path.endsWith('/search') ? { endpoint: searchEndpoint } : {};
     const call: VendorCall = { method, path: path + search, ...endpoint, ...options };
@@ -66,12 +54,12 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, tim
     if (isAboutRequest(status) || answers.includes(status)) return { ok: false, refusal: refusalIn(response) };
     await api.accept(call, response);
     return { ok: true, body: api.parse(call, response, schema) };
-  };
+  }
 
   return {
-    daily: () => day,
     attempt,
-    async call(method, path, schema, options) {
+    /** Sends a request that does not depend on a record's content: throws a permanent error for a refusal, too. */
+    async call<S extends z.ZodType>(method: VendorCall['method'], path: string, schema: S, options?: Options) {
       const answer = await attempt(method, path, schema, options);
       if (answer.ok) return answer.body;
       const { status, category: code } = answer.refusal;
@@ -79,8 +67,11 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, tim
       const told = { ...words, status, code, outcome: 'refused', advice: { kind: 'permanent' } } as const;
       throw new VendorError(`HubSpot: ${method} ${path}`, told);
     },
+    /** The remaining calls of the day, by the last response. */
+    daily: () => day,
   };
 }
+export type HubSpotApi = ReturnType<typeof hubSpotApi>;
 
 /** The budget's name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
 const searchEndpoint = 'search';
@@ -115,57 +106,44 @@ interface Prepared {
  * The official client as transport. It has no time-out. Its decorators (meant for the client's own retries and limiter, which stay off) let
  * closeloop send the request, without a change of the process's global fetch or dispatcher.
  */
-class OfficialClient extends Client {
-  readonly #fetch: Fetch;
-  readonly #basePath: string;
-  #init: SentRequest = {};
-
-  constructor(basePath: string, fetch: Fetch) {
-    super({ basePath });
-    this.#basePath = basePath;
-    this.#fetch = fetch;
+function officialTransport(basePath: string, fetch: Fetch): Fetch {
+  let sent: SentRequest = {};
+  const decorate = () => (request: Prepared) => fetch(request.getUrl(), { ...sent, ...request.getSendData() });
+  class OfficialClient extends Client {
+    protected override getDecorators() {
+      return [{ decorate }];
+    }
   }
-
-  readonly transport: Fetch = (url, init) => {
+  const client = new OfficialClient({ basePath });
+  return (url, init) => {
     const { method = 'GET', body, headers: given = {} } = init;
     // The client sets its own accept header.
     const { accept: _, ...headers } = given;
-    const path = String(url).slice(this.#basePath.length);
+    const path = String(url).slice(basePath.length);
     // The decorators are in a singleton of the process, so closeloop sets them and sends within one tick.
-    this.#init = init;
-    this.init();
-    return super.apiRequest({ method, path, headers, defaultJson: false, ...(body !== undefined && { body }) });
+    sent = init;
+    client.init();
+    return client.apiRequest({ method, path, headers, defaultJson: false, ...(body !== undefined && { body }) });
   };
-
-  protected override getDecorators() {
-    const decorate = () => (request: Prepared) =>
-      this.#fetch(request.getUrl(), { ...this.#init, ...request.getSendData() });
-    return [{ decorate }];
-  }
 }
 
 /** HubSpot's tokens live 30 minutes, as every response says. */
 const usualLifeMs = 1_800_000;
 
 /** The permanent token of an app with static auth, or tokens that an OAuth app trades its refresh token for. */
-export function credentialsOf(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): Credentials {
+export function credentialsOf(settings: HubSpotSettings, ports: ConnectorPorts): Credentials {
   const { accessToken, clientId = '', clientSecret = '', refreshToken: configured = '' } = settings;
   if (accessToken !== undefined) return staticToken(accessToken);
-  const api = tokenApi(settings, ports, timeoutMs);
+  const api = tokenApi(settings, ports);
   const refresh = async (refresh_token: string) => {
     const form = { grant_type: 'refresh_token', client_id: clientId, client_secret: clientSecret, refresh_token };
-    const call: VendorCall = { method: 'POST', path: paths.token, form };
-    const { lifeMs = usualLifeMs, ...granted } = await api.call(call, TokenGrant);
+    const { lifeMs = usualLifeMs, ...granted } = await api.call(
+      { method: 'POST', path: paths.token, form },
+      TokenGrant,
+    );
     return { ...granted, lifeMs };
   };
   return refreshedToken({ name: 'hubspot-oauth', configured }, refresh, ports);
-}
-
-/** The client for the token endpoints, whose calls carry no token. */
-export function tokenApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): VendorApi {
-  const rules = tokenRules(responseRules(settings, ports.now));
-  const account = { name: 'HubSpot', baseUrl: settings.baseUrl, rules };
-  return createVendorApi({ ...account, ...(timeoutMs !== undefined && { timeoutMs }) }, ports);
 }
 
 const text = z.string().optional().catch(undefined);
@@ -173,21 +151,23 @@ const Refused = z.object({ error: text, status: text }).catch({});
 
 /** The refusals by which the account revoked the access. */
 const revoked = new Set(['invalid_grant', 'BAD_REFRESH_TOKEN', 'BAD_HUB', 'access_denied']);
+const accessLost = config(
+  'HubSpot no longer accepts the refresh token',
+  "an admin of the HubSpot account must reconnect the app (open its install link); put the new refresh token into the source's refreshToken",
+);
+const tokenRefused = config(
+  'HubSpot refused the token request',
+  "check clientId and clientSecret: they are on the app's Auth page",
+);
 
-/** Treats refusals other than revocations as errors in the configuration, which connecting the account again doesn't correct. */
-const tokenRules = (rules: ResponseRules): ResponseRules => ({
-  ...rules,
-  meaningOf(response, path) {
+/** The client for the token endpoints, whose calls carry no token. Connecting the account again corrects a revocation, and no other refusal. */
+export function tokenApi(settings: HubSpotSettings, ports: ConnectorPorts): VendorApi {
+  const usual = responseRules(settings, ports.now);
+  const meaningOf: ResponseRules['meaningOf'] = (response, path) => {
     const { status, json } = response;
-    if (!isAboutRequest(status) && status !== 401 && status !== 403) return rules.meaningOf?.(response, path);
+    if (!isAboutRequest(status) && status !== 401 && status !== 403) return usual.meaningOf?.(response, path);
     const { error = '', status: code = '' } = Refused.parse(json);
-    const [problem, remedy] =
-      revoked.has(error) || revoked.has(code)
-        ? [
-            'HubSpot no longer accepts the refresh token',
-            "an admin of the HubSpot account must reconnect the app (open its install link); put the new refresh token into the source's refreshToken",
-          ]
-        : ['HubSpot refused the token request', "check clientId and clientSecret: they are on the app's Auth page"];
-    return { kind: 'config', problem, remedy };
-  },
-});
+    return revoked.has(error) || revoked.has(code) ? accessLost : tokenRefused;
+  };
+  return createVendorApi({ name: 'HubSpot', baseUrl: settings.baseUrl, rules: { ...usual, meaningOf } }, ports);
+}

@@ -5,8 +5,8 @@ import { pageWatch } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { batchSize, readBatch } from './batch.ts';
 import { maxTextUnits, type ObjectType, objectTypes, paths } from './objects.ts';
+import { batchSize, Records } from './records.ts';
 import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
 /* Notes and tasks on records. HubSpot makes neither idempotent: each ends with a marker, by which closeloop finds it again. */
@@ -52,7 +52,7 @@ export async function create({ api, type, kind }: Where, wanted: readonly Engage
     const why = `HubSpot did not take the ${kind.slice(0, -1)} on the ${type}: ${inWords(refusal)}`;
     return new CloseloopError(why, { kind: 'permanent' });
   };
-  const path = paths.batchCreate(kind);
+  const path = paths.objects(kind, 'batch/create');
   const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: objectTypes[type].engagements[kind] }];
   const send = async (some: readonly Engagement[]): Promise<Failures | Refusal> => {
     const inputs = some.map(({ recordId, id: objectWriteTraceId, properties }) => {
@@ -75,30 +75,13 @@ export async function create({ api, type, kind }: Where, wanted: readonly Engage
   return failures;
 }
 
-const Associations = z.object({
-  results: listOf(
-    z.object({
-      from: z.object({ id: z.coerce.string() }),
-      to: listOf(z.object({ toObjectId: z.coerce.string() })),
-      paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
-    }),
-  ),
-  errors: listOf(ErrorBody).default([]),
-});
-
-/** The notes or tasks of up to 250 records. */
-const associated = ({ api, type, kind }: Where, inputs: readonly { id: string; after?: string }[]) =>
-  api.call('POST', paths.engagementsOf(objectTypes[type].plural, kind), Associations, { body: { inputs } });
-
 /** The records without any note, as HubSpot reports for each record. One call per 250 records. */
 export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
+  const records = new Records(api, objectTypes[type].plural);
   const inputs = [...new Set(recordIds)].map((id) => ({ id }));
   const found = new Set<string>();
-  for (const some of chunks(inputs, recordsPerCall)) {
-    const { errors } = await associated({ api, type, kind: 'notes' }, some);
-    const none = errors.filter(({ subCategory }) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND'));
-    for (const id of none.flatMap((error) => refusalOf(0, error).ids)) found.add(id);
-  }
+  for (const some of chunks(inputs, recordsPerCall))
+    for (const id of (await records.associated('notes', some)).none) found.add(id);
   return found;
 }
 
@@ -109,7 +92,7 @@ export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds:
  */
 export async function find(where: Where, wanted: readonly Engagement[]): Promise<Set<string>> {
   const ids = wanted.map(({ recordId }) => recordId);
-  const lines = (await engagementsOn(where, ids)).flatMap(({ text }) => linesOf(text));
+  const lines = [...(await engagementsOn(where, ids)).values()].flatMap(linesOf);
   const there = new Set(lines.map(markerIn));
   const markers = wanted.map(({ id }) => id);
   return new Set(markers.filter((marker) => there.has(escapeHtml(marker))));
@@ -118,36 +101,26 @@ export async function find(where: Where, wanted: readonly Engagement[]): Promise
 /** Archives all of closeloop's notes on records. Takes the calls of `find`, and one call per 100 notes. */
 export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
   const notes = await engagementsOn({ api, type, kind: 'notes' }, recordIds);
-  const ours = notes.filter(({ text }) => markerOf(text) !== undefined);
-  for (const some of chunks(ours, batchSize)) {
-    const inputs = some.map(({ id }) => ({ id }));
-    await api.call('POST', paths.batchArchive('notes'), z.unknown(), { body: { inputs } });
-  }
+  const ours = [...notes].flatMap(([id, text]) => (markerOf(text) === undefined ? [] : [{ id }]));
+  for (const inputs of chunks(ours, batchSize))
+    await api.call('POST', paths.objects('notes', 'batch/archive'), z.unknown(), { body: { inputs } });
 }
 
-/** The notes or tasks on these records. */
-async function engagementsOn(where: Where, recordIds: readonly string[]) {
-  const { api, kind } = where;
+/** The texts of the notes or tasks on these records, by their ids. */
+async function engagementsOn({ api, type, kind }: Where, recordIds: readonly string[]): Promise<Map<string, string>> {
+  const records = new Records(api, objectTypes[type].plural);
   const found = new Set<string>();
   const watch = pageWatch(`HubSpot ${kind} of records`, 100_000);
-  let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
-  while (inputs.length > 0) {
-    const next: typeof inputs = [];
-    for (const some of chunks(inputs, recordsPerCall)) {
-      const { results } = await associated(where, some);
-      for (const { from, to, paging } of results) {
-        for (const { toObjectId } of to) found.add(toObjectId);
-        if (!paging?.next) continue;
-        watch(`${from.id} ${paging.next.after}`);
-        next.push({ id: from.id, after: paging.next.after });
-      }
+  const unread: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
+  while (unread.length > 0) {
+    const { results } = await records.associated(kind, unread.splice(0, recordsPerCall));
+    for (const { from, to, paging: after } of results) {
+      for (const { toObjectId } of to) found.add(toObjectId);
+      if (after === undefined) continue;
+      watch(`${from.id} ${after}`);
+      unread.push({ id: from.id, after });
     }
-    inputs = next;
   }
-  const all: { id: string; text: string }[] = [];
-  for (const some of chunks([...found], batchSize)) {
-    const { results } = await readBatch(api, kind, some, [texts[kind]]);
-    all.push(...results.map(({ id, properties }) => ({ id, text: properties[texts[kind]] ?? '' })));
-  }
-  return all;
+  const all = await new Records(api, kind).current(found, [texts[kind]]);
+  return new Map([...all].map(([id, properties]) => [id, properties[texts[kind]] ?? '']));
 }

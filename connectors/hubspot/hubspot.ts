@@ -10,10 +10,9 @@ import { ownerReader } from './people.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
 import { preflight } from './preflight.ts';
-import { reading, type Standing } from './read.ts';
-import type { HubSpotShape } from './record.ts';
+import { reading } from './read.ts';
 import { settings } from './settings.ts';
-import { forgetter, textOf, writer } from './write.ts';
+import { forgetter, writer } from './write.ts';
 
 /**
  * HubSpot: closed tickets, and deals won or lost.
@@ -45,13 +44,13 @@ export const hubspot = defineConnector({
     const api = hubSpotApi(settings, ports);
     const pipelines = { ticket: pipelineReader('ticket', api, now), deal: pipelineReader('deal', api, now) };
     const context = { settings, api, pipelines, owners: ownerReader(api, now), now };
-    return desk<Standing, HubSpotShape, string, Standing>({
+    return desk({
       ...{ vendor: 'HubSpot', record: 'record', actions: acting(context) },
       intake: { secrets, proof: proofOf(publicUrl), events: (body, delivery) => events(body, delivery, settings) },
       read: reading(context),
       poll: poller(context),
       // HubSpot's write-back is a function of its own: a merged record lives on under another id, and answers also go to contacts.
-      write: { settings: writeBack, written: textOf, at: ({ record }, place) => record.properties[place] },
+      write: { settings: writeBack },
       own: {
         ...preflight(settings, api, ports),
         writeBack: [writeBack, writeBack.contact].some(takesAnswers) ? writer(settings, api) : keepHere,

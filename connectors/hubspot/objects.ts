@@ -37,7 +37,7 @@ export type ObjectType = keyof typeof objectTypes;
 export type CrmObject = ObjectType | 'contact';
 
 /** The kinds of record as paths name them. */
-export type Plural = 'tickets' | 'deals' | 'contacts';
+export type Plural = 'tickets' | 'deals' | 'contacts' | 'notes' | 'tasks';
 export const pluralOf = (object: CrmObject): Plural => (object === 'contact' ? 'contacts' : objectTypes[object].plural);
 
 /** HubSpot's limit for text is 65,536 UTF-16 code units; this leaves room for a mark. */
@@ -47,18 +47,12 @@ export const maxTextUnits = 65_000;
 export type Properties = Readonly<Record<string, string | null>>;
 
 export const paths = {
-  batchRead: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/read`,
-  batchUpdate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/update`,
-  contactsOf: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/batch/read`,
+  objects: (plural: string, operation: 'search' | `batch/${'read' | 'update' | 'create' | 'archive'}`) =>
+    `/crm/objects/${apiVersion}/${plural}/${operation}`,
+  associations: (plural: string, to: string) => `/crm/associations/${apiVersion}/${plural}/${to}`,
   pipelines: (plural: string) => `/crm/pipelines/${apiVersion}/${plural}`,
-  owners: `/crm/owners/${apiVersion}`,
-  search: (plural: string) => `/crm/objects/${apiVersion}/${plural}/search`,
-  batchCreate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/create`,
-  batchArchive: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/archive`,
-  engagementsOf: (plural: string, kind: string) => `/crm/associations/${apiVersion}/${plural}/${kind}/batch/read`,
   properties: (plural: string) => `/crm/properties/${apiVersion}/${plural}`,
-  labels: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/labels`,
-  feedback: `/crm/objects/${apiVersion}/feedback_submissions/search`,
+  owners: `/crm/owners/${apiVersion}`,
   account: `/account-info/${apiVersion}/details`,
   tokenInfo: '/oauth/v2/private-apps/get/access-token-info',
   token: `/oauth/${apiVersion}/token`,
@@ -71,6 +65,13 @@ export const recordId = (type: ObjectType, id: string) => `${type}-${id}`;
 export function parseRecordId(recordId: string): { type: ObjectType; id: string } | undefined {
   const [, type, id] = /^(ticket|deal)-(\d{1,20})$/.exec(recordId) ?? [];
   return id === undefined ? undefined : { type: type === 'deal' ? 'deal' : 'ticket', id };
+}
+
+/** HubSpot's ids of the records of each kind, each id once. Texts that are no ids are left out. */
+export function idsByType(recordIds: readonly string[]): [ObjectType, string[]][] {
+  const parsed = recordIds.flatMap((recordId) => parseRecordId(recordId) ?? []);
+  const byType = Map.groupBy(parsed, ({ type }) => type);
+  return [...byType].map(([type, some]) => [type, [...new Set(some.map(({ id }) => id))]]);
 }
 
 /**

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { cached } from '../../core/connector/cached.ts';
+import { isFailure } from '../../core/connector/desk/rows.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { type BatchResult, batchSize, type Fate, fates, readBatch } from './batch.ts';
-import { type ObjectType, objectTypes, paths } from './objects.ts';
+import { type ObjectType, objectTypes, type Properties, paths } from './objects.ts';
 import { type HubSpotContact, type HubSpotOwner, timeZoneOf } from './record.ts';
-import { ErrorBody, inWords, refusalOf } from './responses.ts';
+import { type Associated, type Found, Paging, Records } from './records.ts';
+import { inWords } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /* Reads the contacts and the owners of records. */
@@ -18,14 +19,6 @@ const associationsPerCall = 1_000;
 
 /** The most contacts that closeloop reads of a record, lowest ids first. */
 const candidatesPerRecord = 10;
-
-// HubSpot's types say that an id is text, but its API sends a number.
-const AssociationType = z.object({ typeId: z.number() });
-const Associated = z.object({ toObjectId: z.coerce.string(), associationTypes: listOf(AssociationType).default([]) });
-const Associations = z.object({
-  results: listOf(z.object({ from: z.object({ id: z.coerce.string() }), to: listOf(Associated) })),
-  errors: listOf(ErrorBody).default([]),
-});
 
 /** The properties that closeloop reads of every contact. */
 export const contactProperties = [
@@ -53,41 +46,39 @@ export async function chooseContacts(
   api: HubSpotApi,
   type: ObjectType,
   ids: readonly string[],
-  { contactLabel, contactProperties }: Pick<HubSpotSettings, 'contactLabel' | 'contactProperties'>,
+  { contactLabel, contactProperties: further }: Pick<HubSpotSettings, 'contactLabel' | 'contactProperties'>,
 ): Promise<Map<string, ContactChoice | CloseloopError>> {
   const candidates = await readCandidates(api, type, ids, contactLabel);
-  const wanted = [...candidates.values()].flatMap((some) => (some instanceof CloseloopError ? [] : some));
-  const contacts = await readContacts(api, [...new Set(wanted.map(({ id }) => id))], contactProperties);
+  const contactIds = [...candidates.values()].flatMap((some) => (isFailure(some) ? [] : some.map(({ id }) => id)));
+  const contacts = await new Records(api, 'contacts').read(contactIds, [
+    ...new Set([...contactProperties, ...further]),
+  ]);
   return new Map(
     ids.map((id) => {
       const own = candidates.get(id) ?? [];
-      return [id, own instanceof CloseloopError ? own : choose(type, own, contacts)];
+      return [id, isFailure(own) ? own : choose(type, own, contacts)];
     }),
   );
 }
 
 async function readCandidates(api: HubSpotApi, type: ObjectType, ids: readonly string[], label: number | undefined) {
-  const path = paths.contactsOf(objectTypes[type].plural);
+  const records = new Records(api, objectTypes[type].plural);
   const candidates = new Map<string, Candidate[] | CloseloopError>();
-  await Promise.all(
-    chunks(ids, associationsPerCall).map(async (some) => {
-      const body = { inputs: some.map((id) => ({ id })) };
-      const { results, errors } = await api.call('POST', path, Associations, { body });
-      for (const { from, to } of results) candidates.set(from.id, shortlist(to, label));
-      for (const error of errors) {
-        // HubSpot returns an error, and not an empty list, for a record without contacts.
-        if (error.category === 'OBJECT_NOT_FOUND' || error.subCategory?.endsWith('NO_ASSOCIATIONS_FOUND')) continue;
-        const refusal = refusalOf(0, error);
-        const failure = new CloseloopError(`HubSpot: POST ${path}: ${inWords(refusal)}`, { kind: 'transient' });
-        if (refusal.ids.length === 0) throw failure;
-        for (const id of refusal.ids) candidates.set(id, failure);
-      }
-    }),
-  );
+  const readSome = async (some: readonly string[]) => {
+    const inputs = some.map((id) => ({ id }));
+    const { path, results, errors } = await records.associated('contacts', inputs);
+    for (const { from, to } of results) candidates.set(from.id, shortlist(to, label));
+    for (const refusal of errors.filter(({ category }) => category !== 'OBJECT_NOT_FOUND')) {
+      const failure = new CloseloopError(`HubSpot: POST ${path}: ${inWords(refusal)}`, { kind: 'transient' });
+      if (refusal.ids.length === 0) throw failure;
+      for (const id of refusal.ids) candidates.set(id, failure);
+    }
+  };
+  await Promise.all(chunks(ids, associationsPerCall).map(readSome));
   return candidates;
 }
 
-function shortlist(to: readonly z.output<typeof Associated>[], label: number | undefined): Candidate[] {
+function shortlist(to: readonly Associated[], label: number | undefined): Candidate[] {
   const all = to
     .map(({ toObjectId: id, associationTypes }) => {
       return { id, labelled: associationTypes.some(({ typeId }) => typeId === label) };
@@ -97,25 +88,13 @@ function shortlist(to: readonly z.output<typeof Associated>[], label: number | u
   return (labelled.length > 0 ? labelled : all).slice(0, candidatesPerRecord);
 }
 
-async function readContacts(api: HubSpotApi, ids: readonly string[], further: readonly string[]) {
-  const properties = [...new Set([...contactProperties, ...further])];
-  const read = chunks(ids, batchSize).map(async (some) =>
-    fates(paths.batchRead('contacts'), some, await readBatch(api, 'contacts', some, properties)),
-  );
-  return new Map((await Promise.all(read)).flatMap((found) => [...found]));
-}
-
 /** A contact that HubSpot doesn't find (deleted meanwhile) is no candidate; a refusal is an error. */
-function choose(
-  type: ObjectType,
-  candidates: readonly Candidate[],
-  contacts: ReadonlyMap<string, Fate>,
-): ContactChoice | CloseloopError {
+function choose(type: ObjectType, candidates: readonly Candidate[], contacts: Found): ContactChoice | CloseloopError {
   const there: HubSpotContact[] = [];
   for (const { id } of candidates) {
-    const fate = contacts.get(id);
-    if (fate?.is === 'refused') return fate.error;
-    if (fate?.is === 'done') there.push(presentContact(fate.result));
+    const row = contacts.get(id);
+    if (isFailure(row)) return row;
+    if (row !== undefined) there.push(presentContact(row));
   }
   const contact = there.find(({ email }) => email !== null) ?? there[0];
   if (contact === undefined) return { contact: null, why: `the ${type} has no contact` };
@@ -125,7 +104,7 @@ function choose(
   return { contact, why: `one of ${candidates.length} contacts: ${rule}` };
 }
 
-export function presentContact({ id, properties }: Pick<BatchResult, 'id' | 'properties'>): HubSpotContact {
+export function presentContact({ id, properties }: { id: string; properties: Properties }): HubSpotContact {
   const text = (name: string) => properties[name] || null;
   return {
     ...{ id, email: text('email'), phone: text('phone'), mobilePhone: text('mobilephone') },
@@ -143,45 +122,37 @@ const againMs = 60_000;
 const name = z.string().nullish();
 const Owners = z.object({
   results: listOf(z.object({ id: z.coerce.string(), email: name, firstName: name, lastName: name })),
-  paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
+  paging: Paging,
 });
 
-/** Reads the owners of records. The whole list is read once, and cached for minutes. */
-export interface OwnerReader {
-  /** An owner that HubSpot doesn't list any more keeps its id and has no name. */
-  read(ids: readonly string[]): Promise<Map<string, HubSpotOwner>>;
-  /** The active owner with this address. */
-  withEmail(email: string): Promise<HubSpotOwner | undefined>;
+async function listOwners(api: HubSpotApi, archived: 'true' | 'false'): Promise<Map<string, HubSpotOwner>> {
+  const owners = new Map<string, HubSpotOwner>();
+  const watch = pageWatch('HubSpot owners');
+  for (let query: Record<string, string> = { limit: '100', archived }; ; ) {
+    const { results, paging: after } = await api.call('GET', paths.owners, Owners, { query });
+    for (const { id, email, firstName, lastName } of results) {
+      const name = [firstName, lastName].filter(Boolean).join(' ') || null;
+      owners.set(id, { id, name, email: email || null });
+    }
+    if (after === undefined) return owners;
+    watch(after);
+    query = { ...query, after };
+  }
 }
 
-export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
-  const active = cached(() => list('false'), keepMs, now);
-  const archived = cached(() => list('true'), keepMs, now);
+/** Reads the owners of records. The whole list is read once, and cached for minutes. */
+export function ownerReader(api: HubSpotApi, now: () => Date) {
+  const active = cached(() => listOwners(api, 'false'), keepMs, now);
+  const archived = cached(() => listOwners(api, 'true'), keepMs, now);
   const again = () => active(new Date(now().getTime() - againMs));
-
-  async function list(archived: 'true' | 'false'): Promise<Map<string, HubSpotOwner>> {
-    const owners = new Map<string, HubSpotOwner>();
-    const watch = pageWatch('HubSpot owners');
-    let after: string | undefined;
-    do {
-      const query = { limit: '100', archived, ...(after !== undefined && { after }) };
-      const { results, paging } = await api.call('GET', paths.owners, Owners, { query });
-      for (const { id, email, firstName, lastName } of results) {
-        const name = [firstName, lastName].filter(Boolean).join(' ') || null;
-        owners.set(id, { id, name, email: email || null });
-      }
-      after = paging?.next?.after;
-      if (after !== undefined) watch(after);
-    } while (after !== undefined);
-    return owners;
-  }
-
   const found = (owners: ReadonlyMap<string, HubSpotOwner>, email: string) =>
     [...owners.values()].find((one) => one.email?.toLowerCase() === email.toLowerCase());
 
   return {
-    withEmail: async (email) => found(await active(), email) ?? found(await again(), email),
-    async read(ids) {
+    /** The active owner with this address. */
+    withEmail: async (email: string) => found(await active(), email) ?? found(await again(), email),
+    /** An owner that HubSpot doesn't list any more keeps its id and has no name. */
+    async read(ids: readonly string[]): Promise<Map<string, HubSpotOwner>> {
       if (ids.length === 0) return new Map();
       let known = await active();
       const lacks = () => ids.some((id) => !known.has(id));
@@ -192,3 +163,4 @@ export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
     },
   };
 }
+export type OwnerReader = ReturnType<typeof ownerReader>;

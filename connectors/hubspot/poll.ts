@@ -3,11 +3,11 @@ import { instantOf } from '../../core/connector/answer.ts';
 import type { RecordEvent, Source } from '../../core/connector/contract.ts';
 import { type ChangeSearch, pollSearches } from '../../core/connector/desk/poll-searches.ts';
 import { listOf } from '../../core/entries.ts';
-import { Texts } from './batch.ts';
-import { stageOf, stateOf } from './closing.ts';
 import { type ObjectType, objectTypes, type Properties, paths, recordId } from './objects.ts';
 import type { Pipelines } from './pipelines.ts';
 import type { Context } from './read.ts';
+import { stageOf, stateOf } from './record.ts';
+import { Texts } from './records.ts';
 
 const modified = 'hs_lastmodifieddate';
 /** The property with the time at which the record came into its present stage. It is not documented for every account, so it may be missing. */
@@ -55,10 +55,11 @@ function searchOf(type: ObjectType, { settings, api, pipelines }: Context): Chan
       const filters = above === undefined ? [at] : [at, ids];
       const sorts = [{ propertyName: filters.at(-1)?.propertyName, direction: 'ASCENDING' }];
       const body = { filterGroups: [{ filters }], sorts, properties, limit: pageSize, after: '' };
-      return (await api.call('POST', paths.search(plural), SearchPage, { body, urgency: 'background' })).results;
+      return (await api.call('POST', paths.objects(plural, 'search'), SearchPage, { body, urgency: 'background' }))
+        .results;
     },
     async events(rows, early) {
-      const stages = await pipelines[type].read(rows.map((row) => stageOf(type, row)));
+      const stages = await pipelines[type](rows.map((row) => stageOf(type, row)));
       return rows.flatMap((row) => eventOf(type, row, stages, settings, early) ?? []);
     },
   };

@@ -8,11 +8,12 @@ import { type DeskProbe, deskPreflight } from '../../core/connector/desk/preflig
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { credentialsOf, type HubSpotApi, tokenApi } from './api.ts';
-import { type CrmObject, type ObjectType, objectTypes, paths, pluralOf } from './objects.ts';
+import { type CrmObject, type ObjectType, objectTypes, type Plural, paths, pluralOf } from './objects.ts';
 import { contactProperties, presentContact } from './people.ts';
-import { PipelineList, pipelineFindings, pipelinesFrom } from './pipelines.ts';
+import { Pipelines, pipelineFindings } from './pipelines.ts';
 import { comparedProperties, definitionsOf } from './properties.ts';
 import { present, timeZoneOf } from './record.ts';
+import { Records } from './records.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { comparedWebhooks, fileStep, legacyFindings, targetOf, targetUrlFindings, unseenWebhooks } from './webhooks.ts';
 
@@ -32,7 +33,7 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
   const probes: [DeskProbe, ...DeskProbe[]] = [
     { ...{ at: credential, what: 'the account' }, read: () => ofAccount(settings, api, credential) },
     { ...{ at: 'appId', what: 'the app' }, read: async () => ofApp(settings, await appIdOf(settings, api, ports)) },
-    { ...{ at: 'pipelines', what: 'the pipelines' }, read: (about) => ofPipelines(settings, api, about) },
+    { ...{ at: 'pipelines', what: 'the pipelines' }, read: (about) => pipelineFindings(settings, api, about) },
     { ...{ at: 'properties', what: 'the properties' }, read: (about) => ofReads(settings, api, about) },
     { ...{ at: 'contactLabel', what: 'the labels of contacts' }, read: () => ofLabel(settings, api) },
     {
@@ -48,15 +49,17 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
       tries: () => api.call('GET', paths.owners, z.unknown(), { query: { limit: '1' } }),
     },
     ...writtenIn(settings).map((plural): DeskProbe => {
-      const empty = { body: { inputs: [] } };
-      const tries = () => api.attempt('POST', paths.batchUpdate(plural), z.unknown(), empty);
-      return { at: 'writeBack', what: `writing on ${plural}`, tries };
+      return { at: 'writeBack', what: `writing on ${plural}`, tries: () => new Records(api, plural).tryWriting() };
     }),
   ];
   const { check, setup } = deskPreflight('HubSpot', writeBack, {
     ...{ credential, probes, isStandin: isLoopback(baseUrl) },
     shape: { names: shapeNames, hint: "HubSpot's own properties are under `properties`" },
     fields: (grades) => comparedProperties(settings, api, grades),
+    steps({ hookUrl: url }) {
+      const isByHand = developerApiKey === undefined && publicUrl === undefined && url !== undefined;
+      return isByHand ? [fileStep(settings, url)] : [];
+    },
     own: ({ hookUrl }) => [...targetUrlFindings(settings, hookUrl), ...legacyFindings(settings, ports.now())],
   });
   return {
@@ -66,10 +69,8 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
       return [...new Map(findings.map((one) => [`${one.at} ${one.problem}`, one])).values()];
     },
     async setup(about) {
-      const url = targetOf(settings, about.hookUrl);
-      const isFile = developerApiKey === undefined && publicUrl === undefined && url !== undefined;
       const hooks = async () => (developerApiKey && (await webhooks(about.hookUrl))?.missing) || [];
-      return [...(await setup(about)), ...(isFile ? [fileStep(settings, url)] : []), ...(await setupSteps(hooks))];
+      return [...(await setup(about)), ...(await setupSteps(hooks))];
     },
   };
 }
@@ -84,11 +85,11 @@ function ofKey(error: unknown): { findings: Finding[] } {
  * The kinds of records for which writing needs a scope of its own. An empty update shows whether the app has it: HubSpot refuses or ignores
  * the update.
  */
-function writtenIn({ objects, writeBack }: HubSpotSettings): string[] {
+function writtenIn({ objects, writeBack }: HubSpotSettings): Plural[] {
   const types = placesOf(writeBack).size > 0 ? objects : [];
   const own = types.filter((type) => objectTypes[type].scopes.write !== objectTypes[type].scopes.read);
   const isOnContacts = writeBack.note || placesOf(writeBack.contact).size > 0;
-  return [...own.map(pluralOf), ...(isOnContacts ? ['contacts'] : [])];
+  return [...own.map(pluralOf), ...(isOnContacts ? (['contacts'] as const) : [])];
 }
 
 const Account = z.object({ portalId: z.coerce.string(), timeZone: z.string().nullish() });
@@ -162,22 +163,14 @@ async function appIdOf(settings: HubSpotSettings, api: HubSpotApi, ports: Connec
   }
 }
 
-async function ofPipelines(settings: HubSpotSettings, api: HubSpotApi, { reads }: PreflightContext) {
-  const all = [];
-  for (const type of settings.objects) {
-    const { results } = await api.call('GET', paths.pipelines(pluralOf(type)), PipelineList);
-    all.push(...results.map((one) => ({ type, ...one })));
-  }
-  return pipelineFindings(settings, all, reads);
-}
-
 const Labels = z.object({ results: listOf(z.object({ typeId: z.number(), label: z.string().nullish() })) });
 
 /** The label is fine if at least one kind of record has it. */
 async function ofLabel({ objects, contactLabel }: HubSpotSettings, api: HubSpotApi): Promise<Finding[]> {
   if (contactLabel === undefined) return [];
   const known = [];
-  for (const type of objects) known.push(...(await api.call('GET', paths.labels(pluralOf(type)), Labels)).results);
+  for (const type of objects)
+    known.push(...(await api.call('GET', `${paths.associations(pluralOf(type), 'contacts')}/labels`, Labels)).results);
   if (known.some(({ typeId }) => typeId === contactLabel)) return [];
   const there = known.flatMap(({ typeId, label }) => (label ? [`${typeId} (${label})`] : [])).join(', ');
   const problem = `no label of contacts on a ${objects.join(' or ')} has the type id ${contactLabel}: it would never choose anybody`;
@@ -199,7 +192,9 @@ const recentMs = 90 * 86_400_000;
 async function ofSurveys(api: HubSpotApi, now: Date): Promise<Finding[]> {
   const lately = { propertyName: 'hs_createdate', operator: 'GTE', value: String(now.getTime() - recentMs) };
   const body = { filterGroups: [{ filters: [lately] }], sorts: [], properties: [], limit: 1, after: 0 };
-  const answer = await api.attempt('POST', paths.feedback, Feedback, { body, answers: [403] }).catch(() => undefined);
+  const answer = await api
+    .attempt('POST', paths.objects('feedback_submissions', 'search'), Feedback, { body, answers: [403] })
+    .catch(() => undefined);
   const count = answer?.ok ? answer.body.total : 0;
   if (count === 0) return [];
   const problem = `${count} answer${count === 1 ? '' : 's'} to HubSpot's own feedback surveys came within 90 days: a customer may be asked twice about one ticket`;
@@ -209,7 +204,7 @@ async function ofSurveys(api: HubSpotApi, now: Date): Promise<Finding[]> {
 }
 
 const nothing = { id: '', properties: {} };
-const presented = (type: ObjectType) => present(type, nothing, pipelinesFrom({ results: [] }), { is: 'open' });
+const presented = (type: ObjectType) => present(type, nothing, Pipelines.parse({ results: [] }), { is: 'open' });
 const shapeNames = namesOf({
   ...{ ...presented('ticket'), ...presented('deal'), contact: presentContact(nothing) },
   ...{ contactChoice: '', owner: { id: '', name: null, email: null } },
@@ -229,30 +224,28 @@ async function ofReads(settings: HubSpotSettings, api: HubSpotApi, { reads }: Pr
   for (const object of [...settings.objects, 'contact'] as const)
     defined.set(object, new Set((await definitionsOf(object, api)).map(({ name }) => name)));
   const has = (objects: readonly CrmObject[], name: string) => objects.some((one) => defined.get(one)?.has(name));
+  const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties)";
   /** If the source has several kinds of record, a property may exist on one kind only. */
-  const listed = (at: 'properties' | 'contactProperties', objects: readonly CrmObject[]) =>
-    settings[at]
-      .filter((name) => !has(objects, name))
-      .map((name) => {
-        const problem = `${objects.map(pluralOf).join(' and ')} have no property ${name}: HubSpot leaves it out without a word`;
-        const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties), or take it out";
-        return errorAt(at, problem, remedy);
-      });
-  const ofPath = ({ at, path: [root = '', name, property] }: PreflightContext['reads'][number]): Finding[] => {
-    const object = (['ticket', 'deal', 'contact'] as const).find((one) => one === root);
-    if (object !== undefined && object !== 'contact' && !settings.objects.includes(object)) {
+  const listed = (at: 'properties' | 'contactProperties', objects: readonly CrmObject[]) => {
+    const of = objects.map(pluralOf).join(' and ');
+    const problem = (name: string) => `${of} have no property ${name}: HubSpot leaves it out without a word`;
+    const unknown = settings[at].filter((name) => !has(objects, name));
+    return unknown.map((name) => errorAt(at, problem(name), `${remedy}, or take it out`));
+  };
+  const ofPath = ({ at, path: [root = '', name, property = ''] }: PreflightContext['reads'][number]): Finding[] => {
+    const object = [...defined.keys()].find((one) => one === root);
+    if (object === undefined && (root === 'ticket' || root === 'deal')) {
       const kinds = settings.objects.join(', ');
       const problem = `it reads ${root}, which is never there: this source's objects are ${kinds}`;
       return [warningAt(at, problem, `Add ${root} to objects, or read ${kinds}`)];
     }
-    if (name !== 'properties' || property === undefined || object === undefined) return [];
+    if (name !== 'properties' || property === '' || object === undefined) return [];
     const setting = object === 'contact' ? 'contactProperties' : 'properties';
-    // The setting that lists the property has a finding already.
-    const isListed = settings[setting].includes(property);
-    if (!has([object], property) && isListed) return [];
-    const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties)";
-    if (!has([object], property))
+    if (!has([object], property)) {
+      // The setting that lists the property has a finding already.
+      if (settings[setting].includes(property)) return [];
       return [errorAt(at, `${pluralOf(object)} have no property ${property}: it is always empty`, remedy)];
+    }
     if (readOf(object, settings).includes(property)) return [];
     const problem = `${root}.properties.${property} is not read from HubSpot: it is always empty`;
     return [errorAt(at, problem, `Add ${property} to this source's ${setting}`)];

@@ -75,12 +75,13 @@ export async function comparedProperties(
   grades: readonly number[],
 ): Promise<Comparison<SetupItem>> {
   const all: Comparison<SetupItem>[] = [];
-  for (const type of objects)
-    all.push(await comparedFields(fieldsOf(type, writeBack.noAnswer, api), writeBack, grades));
-  const ofContact = await comparedFields(fieldsOf('contact', false, api), writeBack.contact, grades);
-  const at = (place: string) => place.replace('writeBack', 'writeBack.contact');
-  const findings = ofContact.findings.map((one) => ({ ...one, at: at(one.at) }));
-  return combined([...all, { ...ofContact, findings }]);
+  for (const object of [...objects, 'contact'] as const) {
+    const places = object === 'contact' ? writeBack.contact : writeBack;
+    const { findings, missing } = await comparedFields(fieldsOf(object, writeBack.noAnswer, api), places, grades);
+    const at = (place: string) => (object === 'contact' ? place.replace('writeBack', 'writeBack.contact') : place);
+    all.push({ missing, findings: findings.map((one) => ({ ...one, at: at(one.at) })) });
+  }
+  return combined(all);
 }
 
 function fieldsOf(object: CrmObject, noAnswer: boolean, api: HubSpotApi): DeskFields {
@@ -92,13 +93,15 @@ function fieldsOf(object: CrmObject, noAnswer: boolean, api: HubSpotApi): DeskFi
     ...{ of, field: 'property', place: `HubSpot: Settings > Properties > ${of}` },
     async list(needed) {
       const defined = await definitionsOf(object, api);
-      const current = defined.map((one) => currentOf(one, needed, moves));
-      if (needed.every(({ name }) => defined.some((one) => one.name === name))) return current;
+      const isThere = ({ name }: { name: string }) => defined.some((one) => one.name === name);
       // One more call shows whether missing properties were deleted.
-      const archived = (await definitionsOf(object, api, { archived: 'true' })).filter(
-        ({ name }) => !defined.some((one) => one.name === name),
-      );
-      return [...current, ...archived.map((one) => ({ ...currentOf(one, needed, moves), isArchived: true }))];
+      const archived = needed.every(isThere) ? [] : await definitionsOf(object, api, { archived: 'true' });
+      return [
+        ...defined.map((one) => currentOf(one, needed, moves)),
+        ...archived
+          .filter((one) => !isThere(one))
+          .map((one) => ({ ...currentOf(one, needed, moves), isArchived: true })),
+      ];
     },
     types(part, grades) {
       const statuses = [statusValues.answered, ...(noAnswer ? [statusValues['no-answer']] : [])];

@@ -8,23 +8,6 @@ import { listOf, mapOf, orElse } from '../../core/entries.ts';
 import { objectTypes } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/**
- * A refusal in HubSpot's codes. HubSpot's `message` texts quote customers' values, so closeloop takes only codes and internal names of
- * properties from them.
- */
-export interface Refusal {
-  status: number;
-  /** `VALIDATION_ERROR`, `OBJECT_NOT_FOUND` …; "error" where HubSpot gives none. */
-  category: string;
-  /** `INVALID_OPTION`, `PROPERTY_DOESNT_EXIST` …, each with its property. */
-  problems: { code: string; property?: string }[];
-  /** The records that HubSpot names as the cause, and the property whose values it finds invalid. */
-  ids: string[];
-  place?: string | undefined;
-  scopes: string[];
-  policyName?: string;
-}
-
 const text = orElse(z.string(), undefined).optional();
 const Texts = orElse(z.union([z.string().transform((text) => [text]), listOf(z.coerce.string())]), []);
 const context = orElse(mapOf(Texts), undefined).optional();
@@ -52,8 +35,12 @@ function itemsWithin(message = ''): z.output<typeof Items> {
 export const refusalIn = ({ status, json }: HttpResponse): Refusal =>
   refusalOf(status, ErrorBody.safeParse(json).data ?? {});
 
-/** @param status 0: the refusal of one record in a batch */
-export function refusalOf(status: number, body: ErrorBody): Refusal {
+/**
+ * A refusal in HubSpot's codes. HubSpot's `message` texts quote customers' values, so closeloop takes only codes and internal names of
+ * properties from them.
+ * @param status 0: the refusal of one record in a batch
+ */
+export function refusalOf(status: number, body: ErrorBody) {
   const details = [body, ...(body.errors ?? [])];
   const named = [
     ...details.map(({ code, context }) => ({ code, property: context?.propertyName?.[0] })),
@@ -65,14 +52,18 @@ export function refusalOf(status: number, body: ErrorBody): Refusal {
     .map(({ code, property }) => ({ code: isCode(code) ? code : 'INVALID', ...(isName(property) && { property }) }));
   return {
     status,
+    /** `VALIDATION_ERROR`, `OBJECT_NOT_FOUND` …; "error" where HubSpot gives none. */
     category: [body.category, body.subCategory].find(isCode) ?? 'error',
+    /** `INVALID_OPTION`, `PROPERTY_DOESNT_EXIST` …, each with its property. */
     problems,
-    place: problems.find(({ property, code }) => property !== undefined && code.startsWith('INVALID'))?.property,
+    /** The records that HubSpot names as the cause, and the property whose values it finds invalid. */
     ids: told('ids', 'id', 'fromObjectId'),
+    place: problems.find(({ property, code }) => property !== undefined && code.startsWith('INVALID'))?.property,
     scopes: told('requiredGranularScopes', 'requiredScopes').filter((scope) => /^[a-z][a-z_.-]{1,80}$/.test(scope)),
     ...(isCode(body.policyName) && { policyName: body.policyName }),
   };
 }
+export type Refusal = ReturnType<typeof refusalOf>;
 
 /** "VALIDATION_ERROR, INVALID_OPTION in feedback_grade" */
 export function inWords({ status, category, problems }: Refusal): string {

@@ -3,15 +3,12 @@ import { isSafeAddress, isTimeZone } from '../../core/address.ts';
 import {
   answerPlaces,
   noAnswerNeeds,
+  numericId,
   oneKindOfCredentials,
   ownPlaces,
   secret,
   webhookSecrets,
 } from '../../core/connector/settings.ts';
-
-const Id = z
-  .union([z.int().nonnegative(), z.string().regex(/^\d+$/, 'a number, as HubSpot shows it')])
-  .transform(String);
 
 const PropertyName = z
   .string()
@@ -45,15 +42,15 @@ const fields = z.strictObject({
   webhookSecrets: webhookSecrets(secret, "needs the app's client secret").describe(
     "The app's client secret, which signs its webhooks; two while it is being rotated",
   ),
-  appId: Id.optional().describe(
-    "The app's id, by which its own writes are recognised. Default: the app that the event was delivered to",
-  ),
+  appId: numericId
+    .optional()
+    .describe("The app's id, by which its own writes are recognised. Default: the app that the event was delivered to"),
   developerApiKey: secret
     .optional()
     .describe(
       "The developer key of a legacy public app: with it `check` sees the app's webhooks and `setup` makes them. HubSpot shows no other app's webhooks to anybody but its owner",
     ),
-  portalId: Id.optional().describe("The account (Hub ID). Given, other accounts' events are left out"),
+  portalId: numericId.optional().describe("The account (Hub ID). Given, other accounts' events are left out"),
   publicUrl: z
     .url()
     .optional()

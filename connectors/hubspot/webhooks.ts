@@ -9,6 +9,7 @@ import {
   unseenWebhook,
   warningAt,
 } from '../../core/connector/check.ts';
+import { config } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Finding, SetupStep } from '../../core/connector/contract.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
@@ -53,38 +54,40 @@ function isFor({ object, event, propertyName }: WantedSubscription, given: Subsc
 export const targetOf = ({ publicUrl }: Pick<HubSpotSettings, 'publicUrl'>, hookUrl: string | undefined) =>
   publicUrl ?? hookUrl;
 
+type Flaw = [isThere: boolean, problem: string, remedy: string];
+const errorsAt = (at: string, flaws: readonly Flaw[]): Finding[] =>
+  flaws.flatMap(([isThere, problem, remedy]) => (isThere ? [errorAt(at, problem, remedy)] : []));
+
 /** Checks that HubSpot can deliver to the address, and that its signature will match. */
 export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | undefined): Finding[] {
   const { publicUrl, baseUrl } = settings;
   const url = targetOf(settings, hookUrl);
   const at = publicUrl === undefined ? 'http.publicUrl' : 'publicUrl';
-  const error = (problem: string, remedy: string) => [errorAt(at, problem, remedy)];
-  if (url === undefined)
-    return error(
-      'nobody said at which address HubSpot reaches closeloop: no delivery can be verified, as HubSpot signs the address too',
-      'Set publicUrl under http in the configuration to the https address under which the internet reaches closeloop',
-    );
+  if (url === undefined) {
+    const problem =
+      'nobody said at which address HubSpot reaches closeloop: no delivery can be verified, as HubSpot signs the address too';
+    const remedy =
+      'Set publicUrl under http in the configuration to the https address under which the internet reaches closeloop';
+    return [errorAt(at, problem, remedy)];
+  }
   const { protocol, search, hash } = new URL(url);
   // A stand-in on this machine can deliver to this machine.
-  const isOpen = protocol === 'https:' || (isLoopback(url) && isLoopback(baseUrl));
-  const isFar = !isLoopback(url) || isLoopback(baseUrl);
+  const isNear = isLoopback(url);
+  const isReached = !isNear || isLoopback(baseUrl);
+  const findings = errorsAt(at, [
+    [!isReached, `HubSpot can't reach ${url}: it is this machine's own`, 'Give the address that the internet sees'],
+    [
+      protocol !== 'https:' && !isNear,
+      `${url} is not https: HubSpot delivers to nothing else`,
+      'Put closeloop behind https, and give that',
+    ],
+    [search + hash !== '', 'the address has a query or a fragment: signatures would not fit', 'Give it without these'],
+  ]);
+  if (publicUrl === undefined || hookUrl === undefined || publicUrl === hookUrl) return findings;
   const proxied = `HubSpot signs for ${publicUrl}, while closeloop's own address of this source is ${hookUrl}: right only if a proxy in between rewrites the path`;
   const noProxy =
     'If there is no such proxy, leave publicUrl out of this source, and set the target URL in HubSpot accordingly';
-  return [
-    ...(isFar
-      ? []
-      : error(`HubSpot can't reach ${url}: it is this machine's own`, 'Give the address that the internet sees')),
-    ...(isOpen || !isFar
-      ? []
-      : error(`${url} is not https: HubSpot delivers to nothing else`, 'Put closeloop behind https, and give that')),
-    ...(search + hash === ''
-      ? []
-      : error('the address has a query or a fragment: signatures would not fit', 'Give it without these')),
-    ...(publicUrl === undefined || hookUrl === undefined || publicUrl === hookUrl
-      ? []
-      : [warningAt(at, proxied, noProxy)]),
-  ];
+  return [...findings, warningAt(at, proxied, noProxy)];
 }
 
 const where =
@@ -112,51 +115,39 @@ export async function comparedWebhooks(
   const given = hook === undefined ? [] : await webhooks.subscriptions();
   const wanted = wantedSubscriptions(settings).map((one) => ({ one, own: given.filter((its) => isFor(one, its)) }));
   const missing = wanted.filter(({ own }) => own.length === 0);
-  const target: SetupItem = {
-    ...{ id: 'target', what: `have app ${appId} deliver its webhooks to ${url}` },
+  const paused = wanted.filter(({ own }) => own.length > 0 && own.every(({ active }) => !active));
+  const named = (some: typeof wanted) => some.map(({ one }) => inWords(one)).join(', ');
+  const findings = errorsAt('webhook', [
+    [!hook, 'the app has no target URL: HubSpot delivers nothing', 'Run `closeloop setup`, which sets it'],
+    [
+      hook !== undefined && url !== undefined && hook.targetUrl !== url,
+      `HubSpot delivers to ${hook?.targetUrl}, not here (${url})`,
+      "An app has one target URL. If no other installation needs it, change it on the app's Webhooks tab; else make another app for this one",
+    ],
+    [
+      hook !== undefined && missing.length > 0,
+      `the app is not subscribed to ${named(missing)}`,
+      'Run `closeloop setup`, which subscribes it',
+    ],
+    [
+      paused.length > 0,
+      `the app's subscriptions to ${named(paused)} are paused`,
+      "Activate them on the app's Webhooks tab",
+    ],
+  ]);
+  const target = (here: string): SetupItem => ({
+    ...{ id: 'target', what: `have app ${appId} deliver its webhooks to ${here}` },
     async make() {
-      if (url !== undefined) await webhooks.setTarget(url);
+      await webhooks.setTarget(here);
       return { note: 'HubSpot may take five minutes to heed it' };
     },
-  };
-  const subscriptions = missing.map(({ one }): SetupItem => {
-    const { object, event, propertyName } = one;
-    const what = `subscribe app ${appId} to ${inWords(one)}`;
-    return { id: inWords(one), what, make: () => webhooks.subscribe(`${object}.${event}`, propertyName) };
   });
-  return {
-    findings:
-      hook === undefined
-        ? [noTarget]
-        : [...targetFindings(hook, url), ...ofSubscriptions(wanted), ...echoes(settings, given)],
-    missing: url === undefined ? [] : [...(hook === undefined ? [target] : []), ...subscriptions],
-  };
-}
-
-const noTarget = errorAt(
-  'webhook',
-  'the app has no target URL: HubSpot delivers nothing',
-  'Run `closeloop setup`, which sets it',
-);
-
-function targetFindings({ targetUrl }: Hook, url: string | undefined): Finding[] {
-  if (url === undefined || targetUrl === url) return [];
-  const remedy =
-    "An app has one target URL. If no other installation needs it, change it on the app's Webhooks tab; else make another app for this one";
-  return [errorAt('webhook', `HubSpot delivers to ${targetUrl}, not here (${url})`, remedy)];
-}
-
-function ofSubscriptions(wanted: readonly { one: WantedSubscription; own: readonly Subscription[] }[]): Finding[] {
-  const named = (some: typeof wanted) => some.map(({ one }) => inWords(one)).join(', ');
-  const missing = named(wanted.filter(({ own }) => own.length === 0));
-  const paused = named(wanted.filter(({ own }) => own.length > 0 && own.every(({ active }) => !active)));
-  const error = (problem: string, remedy: string) => [errorAt('webhook', problem, remedy)];
-  return [
-    ...(missing ? error(`the app is not subscribed to ${missing}`, 'Run `closeloop setup`, which subscribes it') : []),
-    ...(paused
-      ? error(`the app's subscriptions to ${paused} are paused`, "Activate them on the app's Webhooks tab")
-      : []),
-  ];
+  const subscriptions = missing.map(({ one }): SetupItem => {
+    const what = `subscribe app ${appId} to ${inWords(one)}`;
+    return { id: inWords(one), what, make: () => webhooks.subscribe(one) };
+  });
+  const lacking = url === undefined ? [] : [...(hook === undefined ? [target(url)] : []), ...subscriptions];
+  return { findings: [...findings, ...echoes(settings, given)], missing: lacking };
 }
 
 /** Findings for subscriptions to properties that closeloop itself writes. */
@@ -187,8 +178,6 @@ export function legacyFindings({ developerApiKey }: Pick<HubSpotSettings, 'devel
 }
 
 const Hook = z.object({ targetUrl: z.string() });
-type Hook = z.output<typeof Hook>;
-
 const Subscription = z.object({
   ...{ eventType: z.string(), objectTypeId: z.string().nullish(), propertyName: z.string().nullish() },
   active: z.boolean(),
@@ -201,11 +190,10 @@ const Subscriptions = z.object({ results: listOf(Subscription) });
  * together with legacy apps in September 2027, so there is no newer version. Source: HubSpot, webhooks API of legacy public apps.
  */
 function webhookApi(settings: HubSpotSettings, appId: string, ports: ConnectorPorts) {
-  const refused = {
-    kind: 'config',
-    problem: `developerApiKey was refused, or app ${appId} is another developer account's`,
-    remedy: 'the key is in the developer account that owns the app, under Keys',
-  } as const;
+  const refused = config(
+    `developerApiKey was refused, or app ${appId} is another developer account's`,
+    'the key is in the developer account that owns the app, under Keys',
+  );
   const rules = { table: { ...responseRules(settings, ports.now).table, 401: refused, 403: refused } };
   const api = createVendorApi({ name: 'HubSpot', baseUrl: settings.baseUrl, rules }, ports);
   const query = new URLSearchParams({ hapikey: settings.developerApiKey ?? '' });
@@ -221,8 +209,8 @@ function webhookApi(settings: HubSpotSettings, appId: string, ports: ConnectorPo
       api.call(callTo('PUT', 'settings', { targetUrl, throttling: { maxConcurrentRequests: 10 } }), Hook),
     subscriptions: async () => (await api.find(callTo('GET', 'subscriptions'), Subscriptions))?.results ?? [],
     /** Subscribes; harmless if the subscription exists. */
-    async subscribe(eventType: string, propertyName?: string) {
-      const call = callTo('POST', 'subscriptions', { eventType, ...(propertyName && { propertyName }), active: true });
+    async subscribe({ object, event, propertyName }: WantedSubscription) {
+      const call = callTo('POST', 'subscriptions', { eventType: `${object}.${event}`, propertyName, active: true });
       const response = await api.exchange(call);
       if (response.status !== 409) await api.accept(call, response);
       return {};

@@ -27,7 +27,14 @@ async function failing(
   const server = await serve(handler);
   const { ports, used } = testPorts();
   try {
-    const api = hubSpotApi(settings.parse({ ...minimal, baseUrl: server.url, ...more }), ports, timeoutMs);
+    // No connector has a setting for its deadline: the call's own signal has to be there, and is shortened.
+    const fetch: typeof ports.fetch = (input, init) => {
+      if (!init.signal) throw new Error('a call without a deadline');
+      const signal = AbortSignal.any([init.signal, AbortSignal.timeout(timeoutMs)]);
+      return ports.fetch(input, { ...init, signal });
+    };
+    const given = settings.parse({ ...minimal, baseUrl: server.url, ...more });
+    const api = hubSpotApi(given, { ...ports, fetch });
     const error = await call(api).then(
       () => undefined,
       (error: unknown) => error,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lastClosing, type RawRecord, stateOf } from '../../../../connectors/hubspot/closing.ts';
-import { pipelinesFrom } from '../../../../connectors/hubspot/pipelines.ts';
+import { Pipelines } from '../../../../connectors/hubspot/pipelines.ts';
+import { lastClosing, type RawRecord, stateOf } from '../../../../connectors/hubspot/record.ts';
 import type { HubSpotSettings } from '../../../../connectors/hubspot/settings.ts';
 import { pipelines } from '../../../support/connectors/hubspot/fake-hubspot.ts';
 
@@ -49,7 +49,7 @@ type Filters = Pick<HubSpotSettings, 'pipelines' | 'stages'>;
 
 describe('which closing counts', () => {
   const now = at(20);
-  const lists = { ticket: pipelinesFrom(pipelines.tickets), deal: pipelinesFrom(pipelines.deals) };
+  const lists = { ticket: Pipelines.parse(pipelines.tickets), deal: Pipelines.parse(pipelines.deals) };
   const ticket = (stage: string, ...changes: Parameters<typeof history>) => ({
     type: 'ticket' as const,
     record: { id: '7', properties: { hs_pipeline: '0', hs_pipeline_stage: stage }, history: history(...changes) },
