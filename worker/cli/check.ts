@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector/contract.ts';
 import type { Config } from '../config/config.ts';
-import { testMeans, testPlaces } from '../config/tests.ts';
+import { testMeans, testPlaces } from '../config/test-mode.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { saveCheck } from '../preflight/last-check.ts';
 import { checkSource } from '../preflight/preflight.ts';

@@ -4,7 +4,7 @@ import type { Log } from '../../core/ports.ts';
 import { changedPaths, needsRestart } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import { reloadedDashboard } from '../config/dashboard.ts';
-import { testLines } from '../config/tests.ts';
+import { testLines } from '../config/test-mode.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { alertsOf } from './alerts-of.ts';
 import type { App } from './app.ts';

@@ -177,7 +177,7 @@ async function readInEarnest(
 ): Promise<Config> {
   const options = { env: env ?? environmentOf(file, process.env), file, ...reading };
   if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });
-  const { loadConnectors } = await import('../config/load-connectors.ts');
+  const { loadConnectors } = await import('../config/external-connectors.ts');
   const config = loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });
   // A command that only shows stored data makes no decision, and may run where these files and this package are missing.
   if (reading.uses === 'redis' || reading.uses === 'alerts') return config;

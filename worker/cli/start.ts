@@ -3,7 +3,7 @@ import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { fingerprintOf } from '../config/changes.ts';
-import { testLines } from '../config/tests.ts';
+import { testLines } from '../config/test-mode.ts';
 import { knownData } from '../journey/migrations.ts';
 import { createLog } from '../operations/log.ts';
 import { openTracing } from '../operations/open-tracing.ts';

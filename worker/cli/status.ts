@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
-import { testLines, testPlaces } from '../config/tests.ts';
+import { testLines, testPlaces } from '../config/test-mode.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { resumeRemedy, sentenceOf } from '../operations/outage.ts';
 import type { Pause } from '../operations/pauses.ts';

@@ -5,13 +5,11 @@ import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
-import { AddressRange } from './address-range.ts';
 import { Dashboard } from './dashboard.ts';
-import { Period } from './period.ts';
 import { Policy } from './policy.ts';
 import { channels, NamedReceivers, namesChannel, signsUrl } from './receivers.ts';
 import { Reports } from './reports.ts';
-import { TimeOfDay } from './time-of-day.ts';
+import { AddressRange, Period, TimeOfDay } from './values.ts';
 import { Webhooks } from './webhooks.ts';
 
 /** The URL may hold a password, so no error quotes the URL. */
