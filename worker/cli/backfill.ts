@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Source } from '../../core/connector/contract.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Queues } from '../pipeline/queues.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
@@ -43,9 +43,7 @@ export async function backfill(
     const { since, perHour } = range;
     const { context } = pipeline(options.source);
     if (!context.source.poll) {
-      throw new CloseloopError(`The connector of source ${options.source} can't look back: it has no poll.`, {
-        kind: 'config',
-      });
+      throw refusal(`The connector of source ${options.source} can't look back: it has no poll.`);
     }
     const shown = progress(process.stderr);
     const kept = new Date(context.clock.now().getTime() - context.keepMs);

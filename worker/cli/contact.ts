@@ -1,5 +1,5 @@
 import type { Contact } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Erasure } from '../journey/erasures.ts';
 import { refOf } from '../journey/refs.ts';
 import { attempt } from '../pipeline/erase/erase.ts';
@@ -82,12 +82,7 @@ export async function showAccessLog(options: ReadOptions): Promise<number> {
  */
 export async function maskContact(options: Options & { yes: boolean }): Promise<number> {
   if (!options.yes) {
-    throw new CloseloopError(
-      "Masking can't be undone. Say --yes to mask this contact at the service and forget it here.",
-      {
-        kind: 'config',
-      },
-    );
+    throw refusal("Masking can't be undone. Say --yes to mask this contact at the service and forget it here.");
   }
   // Refuses an empty folder: nothing would be erased there, and the command would seem to have succeeded.
   return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {

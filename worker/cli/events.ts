@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { GivenUp } from '../pipeline/job-queue.ts';
 import type { PlanJob } from '../pipeline/jobs.ts';
 import { inZone } from '../support/shown-time.ts';
@@ -30,8 +30,7 @@ export async function replayEvents(options: Options & { event?: string }): Promi
     const all = await givenUpIn(sources, options.source);
     const chosen = all.filter(({ event }) => options.event === undefined || event.id === options.event);
     if (options.event !== undefined && chosen.length === 0) {
-      const message = `There is no event "${options.event}" that was given up: "closeloop events list" shows them.`;
-      throw new CloseloopError(message, { kind: 'config' });
+      throw refusal(`There is no event "${options.event}" that was given up: "closeloop events list" shows them.`);
     }
     for (const { source, event } of chosen) await sources.pipeline(source).jobs.plan.replay(event.id);
     const line = `${chosen.length === 1 ? '1 event is' : `${chosen.length} events are`} taken up again.`;

@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -31,8 +31,9 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
   const which = options.flatMap(([name, written]) => (takes[what].includes(name) ? [written] : [])).join(', ');
   for (const [name, written] of options) {
     if (given[name] === undefined || takes[what].includes(name)) continue;
-    const message = `${written} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`;
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(
+      `${written} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`,
+    );
   }
   const account = await openAccount(given);
   const { service, timeZone } = account;

@@ -21,6 +21,7 @@ import { type StoredSource, withStored } from './with-stored.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 type OneOptions = Options & { journey: string };
+type StepOptions = OneOptions & { by?: string };
 
 /** Shows the follow-ups that people have to do, the most overdue first, without the words of customers. */
 export async function listFollowUps(
@@ -99,11 +100,13 @@ function followUpOf({ followUp }: Journey, ref: string): FollowUp {
   throw new CloseloopError(`${ref}: there is no follow-up.`, { kind: 'permanent' });
 }
 
+export const takeFollowUp = (options: StepOptions): Promise<number> => stepFollowUp(options, { do: 'take' });
+export const endFollowUp = ({ outcome, ...options }: StepOptions & { outcome: string }): Promise<number> =>
+  stepFollowUp(options, { do: 'done', outcome });
+export const reopenFollowUp = (options: StepOptions): Promise<number> => stepFollowUp(options, { do: 'reopen' });
+
 /** Takes a follow-up, ends it or opens it again, and shows its new state. @param options `by`: left out, the user of this machine */
-export async function stepFollowUp(
-  { by = whoIAm(), ...options }: OneOptions & { by?: string },
-  deed: FollowUpDeed,
-): Promise<number> {
+export async function stepFollowUp({ by = whoIAm(), ...options }: StepOptions, deed: FollowUpDeed): Promise<number> {
   return await withStored(options, async ({ anySource }) => {
     const { journey, context } = await findJourney(options.journey, anySource);
     const now = new Date();

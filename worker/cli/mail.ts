@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { MailPeriod } from '../config/mail-periods.ts';
 import type { ReportMail, Reports } from '../config/reports.ts';
 import { periodNow } from '../mails/due.ts';
@@ -41,17 +41,17 @@ function mailNamed(name: string | undefined, reports: Reports | undefined): Repo
   const mails = reports?.mails ?? [];
   const found = name === undefined ? mails[0] : mails.find((one) => one.name === name);
   if (found) return found;
-  const message =
+  throw refusal(
     mails.length === 0
       ? '"reports" in the configuration names no mail.'
-      : `There is no mail "${name}"; there are: ${mails.map((one) => one.name).join(', ')}.`;
-  throw new CloseloopError(message, { kind: 'config' });
+      : `There is no mail "${name}"; there are: ${mails.map((one) => one.name).join(', ')}.`,
+  );
 }
 
 function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (cause) {
-    throw new CloseloopError(`--out can't be written: ${messageOf(cause)}`, { kind: 'config' });
+    throw refusal(`--out can't be written: ${messageOf(cause)}`);
   }
 }

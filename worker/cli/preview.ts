@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { present } from '../../core/connector/customer.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatDuration } from '../../core/schedule/duration.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
 import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
@@ -34,8 +34,9 @@ interface Options extends RuntimeOptions {
 export async function preview(options: Options): Promise<number> {
   const { record, since } = options;
   if ((record === undefined) === (since === undefined)) {
-    const message = `Name a record ("closeloop preview support/41960"), or a time (--since yesterday)${since === undefined ? '' : ', not both'}.`;
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(
+      `Name a record ("closeloop preview support/41960"), or a time (--since yesterday)${since === undefined ? '' : ', not both'}.`,
+    );
   }
   return await withSources(options, async ({ pipelines, runtime }) => {
     const contexts = pipelines(options.source).map(({ context }) => context);
@@ -96,8 +97,9 @@ function sourceOf(written: string, contexts: readonly PreviewContext[]): Preview
   const found = contexts.find((context) => withinSource(context, written) !== undefined);
   if (found) return found;
   if (only && others.length === 0) return only;
-  const message = `Which source is it of? Write <source>/${written}; there are: ${contexts.map(({ name }) => name).join(', ')}.`;
-  throw new CloseloopError(message, { kind: 'config' });
+  throw refusal(
+    `Which source is it of? Write <source>/${written}; there are: ${contexts.map(({ name }) => name).join(', ')}.`,
+  );
 }
 
 /** @throws CloseloopError config for what can't be a record of this source */
@@ -105,8 +107,7 @@ function recordIn(context: PreviewContext, written: string): string {
   const { name, source } = context;
   const found = knownRecordIn(context, written);
   if (found !== undefined) return found;
-  const message = `"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
-  throw new CloseloopError(message, { kind: 'config' });
+  throw refusal(`"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`);
 }
 
 const open = 'it is not closed';

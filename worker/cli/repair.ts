@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import { askNow } from '../support/ask-now.ts';
 import { type JourneyFilter, select } from '../support/journey-filter.ts';
@@ -15,7 +15,7 @@ type Options = RuntimeOptions & { json: boolean };
 export async function replayJourneys(options: Options & JourneyFilter & { journey?: string }): Promise<number> {
   const { journey: ref, source, state, contact, record, since, until, error } = options;
   if (ref !== undefined && [source, state, contact, record, since, until, error].some((one) => one !== undefined)) {
-    throw refusal('Name a journey, or say which ones by --source, --state and so on, not both');
+    throw refusal('Name a journey, or say which ones by --source, --state and so on, not both.');
   }
   return await withSources({ ...options, reads: true }, async (sources) => {
     const chosen =
@@ -30,7 +30,7 @@ export async function replayJourneys(options: Options & JourneyFilter & { journe
       const name = refOf(context.name, journey.id);
       tally.add({ outcome }, name);
       shown.update(`Journeys: ${++count}, last ${name}`);
-      if (ref !== undefined && outcome.startsWith('not ')) throw refusal(`${ref} is ${outcome}`);
+      if (ref !== undefined && outcome.startsWith('not ')) throw refusal(`${ref} is ${outcome}.`);
     }
     shown.end();
     const rows = tally.rows();
@@ -71,7 +71,7 @@ export async function resolveJourney(
   options: Options & { journey: string; asked?: string; notAsked: boolean; written: boolean },
 ): Promise<number> {
   const given = [options.asked !== undefined, options.notAsked, options.written].filter(Boolean).length;
-  if (given !== 1) throw refusal('Say exactly one of --asked <request>, --not-asked and --written');
+  if (given !== 1) throw refusal('Say exactly one of --asked <request>, --not-asked and --written.');
   return await withSources({ ...options, reads: true }, async (sources) => {
     const { journey, context } = await findAnywhere(sources.engine, options.journey);
     const { asked, written } = options;
@@ -84,10 +84,6 @@ export async function resolveJourney(
 
 async function* each<T>(found: AsyncIterable<T> | Promise<T>[]): AsyncGenerator<T> {
   for await (const one of found) yield one;
-}
-
-function refusal(message: string): CloseloopError {
-  return new CloseloopError(`${message}.`, { kind: 'config' });
 }
 
 function print({ json }: { json: boolean }, shown: object, line: string): void {

@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { minutesInWords } from '../../core/schedule/duration.ts';
 import type { Journey } from '../journey/journey.ts';
 import { cellsOf, type ReportRow, rangeOf } from '../reports/cells.ts';
@@ -76,7 +76,7 @@ function refuse(options: ReportOptions, format: string): void {
             : comments !== undefined && format === 'csv'
               ? '--comments is not for "--format csv", whose rows are figures.'
               : undefined;
-  if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
+  if (wrong !== undefined) throw refusal(wrong);
 }
 
 /** The period of a report. The defaults are thirty days, up to today. */

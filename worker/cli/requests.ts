@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Contact, contactFor } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { instant } from '../support/instant.ts';
@@ -85,7 +85,7 @@ function fieldsIn(text: string): Record<string, CustomValue> {
     // Read as entries: a field may be called `__proto__`, which zod's record leaves out.
     return Object.fromEntries(Fields.parse(Object.entries(Section.parse(JSON.parse(text)))));
   } catch {
-    throw new CloseloopError('--fields must be JSON like {"Store": "Tallinn", "Lines": 3}.', { kind: 'config' });
+    throw refusal('--fields must be JSON like {"Store": "Tallinn", "Lines": 3}.');
   }
 }
 
@@ -98,8 +98,8 @@ export async function gradeRequest(options: Options & { id: string; grade: numbe
   return 0;
 }
 
-export async function commentRequest(options: Options & { id: string; comment: string }): Promise<number> {
-  const { id, comment } = options;
+export async function commentRequest(options: Options & { id: string; text: string }): Promise<number> {
+  const { id, text: comment } = options;
   const { service, timeZone } = await openAccount(options);
   await service.comment(id, comment);
   print({ id, comment }, { ...options, timeZone });

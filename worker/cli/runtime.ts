@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { type CloseloopError, messageOf, refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import { withContactLists } from '../config/contact-lists.ts';
@@ -63,8 +63,7 @@ export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
 export async function openToRead(options: RuntimeOptions, reading: Reading = {}): Promise<Runtime> {
   const config = await readConfig(options, reading);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
-    const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(`There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`);
   }
   return await answering(await openRedis(config, options.data, { say: () => undefined }), { begins: false });
 }
@@ -203,6 +202,6 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : cause;
-    throw new CloseloopError(`${file} can't be read: ${why}`, { kind: 'config' });
+    throw refusal(`${file} can't be read: ${why}`);
   }
 }

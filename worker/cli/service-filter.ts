@@ -1,5 +1,5 @@
 import type { CampaignType } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { RequestQuery } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import type { Metric } from '../../core/feedback/schemas.ts';
@@ -26,7 +26,7 @@ export function readFilter(filter: ServiceFilter, timeZone: string): Omit<Servic
     text === undefined ? undefined : dayOn(text, option, timeZone);
   const [since, until] = [day(filter.since, '--since'), day(filter.until, '--until')];
   if (since !== undefined && until !== undefined && since > until) {
-    throw new CloseloopError(`--since ${since} is after --until ${until}.`, { kind: 'config' });
+    throw refusal(`--since ${since} is after --until ${until}.`);
   }
   const changedSince = day(filter.changedSince, '--changed-since');
   const { campaign } = filter;
@@ -49,9 +49,9 @@ export function requestFilter(
 ): { query: RequestQuery; fits: (request: { scheduled: Date | string | null }) => boolean } {
   const { campaign, since, until, changedSince } = readFilter(filter, timeZone);
   if (changedSince !== undefined && !canFilterBy(resolveOperations(operations), '{changedSince}')) {
-    const message =
-      '--changed-since: the specification shows no such filter of the list of feedback requests. Where the service has one, name it: feedback.operations.list.filters: { changed_since: "{changedSince}" }.';
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(
+      '--changed-since: the specification shows no such filter of the list of feedback requests. Where the service has one, name it: feedback.operations.list.filters: { changed_since: "{changedSince}" }.',
+    );
   }
   const dayOf = daysIn(timeZone);
   return {

@@ -1,5 +1,5 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
 import type { Config } from '../config/config.ts';
 import { inZone } from '../support/shown-time.ts';
@@ -37,9 +37,7 @@ export function refuseCustomer({ value }: Contact, test: Config['policy']['test'
     one === undefined ? [] : [contactKey({ kind: 'identifier', value: one })],
   );
   if (keys.includes(contactKey({ kind: 'identifier', value }))) return;
-  throw new CloseloopError('Test mode holds for everything (policy.test): only the test contact can be asked.', {
-    kind: 'config',
-  });
+  throw refusal('Test mode holds for everything (policy.test): only the test contact can be asked.');
 }
 
 /** One JSON object a line for machines; for people, its fields one below the other, on the clock of the account. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { SetupStep } from '../../core/connector/contract.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
 import { aboutSource, type CheckedSource } from '../preflight/preflight.ts';
 import { keepSecrets } from './keep-secrets.ts';
@@ -136,7 +136,7 @@ function toDo({ source, note, secrets = {} }: Done): string {
 
 async function agreed(): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    throw new CloseloopError('Nothing was changed: say --yes where nobody can be asked.', { kind: 'config' });
+    throw refusal('Nothing was changed: say --yes where nobody can be asked.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { renameSource as rename } from '../sources/stored-names.ts';
 import { openToRead, type RuntimeOptions } from './runtime.ts';
 
@@ -11,8 +11,9 @@ export async function renameSource(
   try {
     const target = runtime.config.sources.find(({ name }) => name === to);
     if (!target || runtime.config.sources.some(({ name }) => name === from)) {
-      const message = `The configuration has to have source "${to}" in place of "${from}": write the new name there first.`;
-      throw new CloseloopError(message, { kind: 'config' });
+      throw refusal(
+        `The configuration has to have source "${to}" in place of "${from}": write the new name there first.`,
+      );
     }
     const isNew = await rename(from, target, runtime.redis);
     const line = isNew

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { fingerprintOf } from '../config/changes.ts';
 import { testLines } from '../config/test-mode.ts';
@@ -31,6 +31,8 @@ const dryRunMeans =
 
 interface StartOptions {
   config?: string;
+  /** The demo, also where there is a configuration. */
+  demo?: boolean;
   role: Role;
   once: boolean;
   /** Takes over a Redis that belongs to another account of the service. */
@@ -42,8 +44,8 @@ interface StartOptions {
 }
 
 export async function start(options: StartOptions): Promise<number> {
-  if (options.config === undefined) {
-    if (options.dryRun) throw new CloseloopError('A dry run needs a configuration: --config.', { kind: 'config' });
+  if (options.config === undefined || options.demo) {
+    if (options.dryRun) throw refusal('A dry run needs a configuration: --config.');
     const { demo } = await import('./demo.ts');
     return await demo({ once: options.once, connectors: options.connectors });
   }
@@ -113,7 +115,7 @@ async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<
 /** Refuses a Redis that evicts keys when its memory is full: journeys would be lost. */
 async function refuseUnsafeRedis(runtime: Runtime, log: Log): Promise<void> {
   const { refuse, warnings } = await checkRedis(runtime.redis);
-  if (refuse !== undefined) throw new CloseloopError(refuse, { kind: 'config' });
+  if (refuse !== undefined) throw refusal(refuse);
   for (const why of warnings) log.warn({ why }, 'Redis');
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { Webhook } from '../config/webhooks.ts';
 import { forgetGone } from '../operations/gone.ts';
 import { instant } from '../support/instant.ts';
@@ -100,7 +100,7 @@ function named(name: string, webhooks: readonly Webhook[]): Webhook {
   const found = webhooks.find((one) => one.name === name);
   if (found) return found;
   const there = webhooks.map((one) => one.name).join(', ') || 'none';
-  throw new CloseloopError(`There is no webhook "${name}"; there are: ${there}.`, { kind: 'config' });
+  throw refusal(`There is no webhook "${name}"; there are: ${there}.`);
 }
 
 function print({ json }: { json: boolean }, shown: object, line: string): void {

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { CloseloopError, messageOf, refusal } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { countryCode } from '../../core/schedule/countries.ts';
@@ -77,15 +77,14 @@ function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { s
   );
   if (chosen.length > 0) return chosen;
   const names = all.map((one) => `${one.source}: "${one.rule.name}"`).join(', ');
-  throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
+  throw refusal(`There is no such rule; there are ${names}.`);
 }
 
 /** The zone whose clock is drawn. For a country with several clocks this is the account's zone. */
 function zoneIn({ zone, country }: WindowsOptions, { feedback }: Config): string {
-  if (zone !== undefined && !isZone(zone))
-    throw new CloseloopError(`--zone "${zone}" is not a time zone like America/New_York`, { kind: 'config' });
+  if (zone !== undefined && !isZone(zone)) throw refusal(`--zone "${zone}" is not a time zone like America/New_York`);
   if (country !== undefined && countryCode(country) === undefined)
-    throw new CloseloopError(`--country "${country}" is not a country like US or Estonia`, { kind: 'config' });
+    throw refusal(`--country "${country}" is not a country like US or Estonia`);
   return recipientPlace({ timeZone: zone, country }, feedback.timeZone).zone;
 }
 
@@ -93,7 +92,7 @@ function dayIn({ from, now = new Date() }: WindowsOptions, zone: string): string
   const today = dateText(wallTime(zone, now.getTime()).date);
   if (from === undefined) return today;
   if (/^\d{4}-\d\d-\d\d$/.test(from) && !Number.isNaN(Date.parse(from))) return from;
-  throw new CloseloopError(`--from must be a day like ${today}`, { kind: 'config' });
+  throw refusal(`--from must be a day like ${today}`);
 }
 
 function forMachines({ source, rule, campaign, hours, zone, days }: Drawn): object {

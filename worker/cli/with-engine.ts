@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
@@ -40,7 +40,7 @@ export async function withSources<T>(
     const found = engine.pipelines.get(nameIn(name, runtime.config));
     if (found) return found;
     const names = [...engine.pipelines.keys()].map(nameInEarnest).join(', ');
-    throw new CloseloopError(`There is no source "${name}"; there are: ${names}.`, { kind: 'config' });
+    throw refusal(`There is no source "${name}"; there are: ${names}.`);
   };
   const pipelines = (name?: string): SourcePipeline[] =>
     name === undefined ? [...engine.pipelines.values()] : [pipeline(name)];

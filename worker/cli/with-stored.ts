@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { FollowUpLists } from '../journey/follow-up-lists.ts';
@@ -84,7 +84,7 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
       const wanted = config.sources.filter((one) => name === undefined || one.name === nameIn(name, config));
       if (wanted.length > 0) return wanted.map(source);
       const there = config.sources.map((one) => nameInEarnest(one.name)).join(', ');
-      throw new CloseloopError(`There is no source "${name}"; there are: ${there}.`, { kind: 'config' });
+      throw refusal(`There is no source "${name}"; there are: ${there}.`);
     },
     service: new Outage(redis, { ...serviceEndpoint, log }),
     collecting: new Pauses(redis, globalTag, 'collect', log),

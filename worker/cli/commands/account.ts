@@ -3,7 +3,7 @@ import { namedPeriods, stepNames } from '../../reports/period-names.ts';
 import { exports } from '../exports.ts';
 import { instantHelp } from '../instant-help.ts';
 import { dayHelp, example, withConfig } from './options.ts';
-import { run } from './run.ts';
+import { runs } from './run.ts';
 import { positiveNumber } from './values.ts';
 
 /** `report`. */
@@ -21,7 +21,7 @@ export function addReport(program: Command): void {
     .option('--changed-since <day>', 'with --by: whose grade changed on or after this day')
     .addOption(new Option('--format <format>').choices(['table', 'csv', 'json']).default('table'))
     .addHelpText('after', example('report --since 2026-10-01 --until 2026-10-31 --by Store --config closeloop.yaml'))
-    .action((options) => run(import('../report.ts'), ({ report }, connectors) => report({ ...options, connectors })));
+    .action(runs(async () => (await import('../report.ts')).report));
 }
 
 /** `answers`. */
@@ -47,9 +47,7 @@ export function addAnswers(program: Command): void {
       'of a CSV file: a column each for these custom fields, separated by commas; left out: one for all, as JSON',
     )
     .addHelpText('after', example('answers --cursor-file answers.cursor --config closeloop.yaml > answers.jsonl'))
-    .action((options) =>
-      run(import('../answers.ts'), ({ exportAnswers }, connectors) => exportAnswers({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../answers.ts')).exportAnswers));
 }
 
 /** `campaigns`, `surveys`. */
@@ -62,9 +60,7 @@ export function addCatalogue(program: Command): void {
     .addOption(channels())
     .addOption(metrics())
     .addHelpText('after', example('campaigns list --type sms --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../catalogue.ts'), ({ listCampaigns }, connectors) => listCampaigns({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).listCampaigns));
 
   withConfig(campaigns.command('show'))
     .description('one, with its custom fields and statistics')
@@ -72,25 +68,19 @@ export function addCatalogue(program: Command): void {
     .option('--since <day>', `counting requests scheduled from this day on; ${dayHelp}`)
     .option('--until <day>', 'up to and including this day')
     .addHelpText('after', example('campaigns show 12 --config closeloop.yaml'))
-    .action((id: number, options) =>
-      run(import('../catalogue.ts'), ({ showCampaign }, connectors) => showCampaign({ ...options, id, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).showCampaign));
 
   const surveys = program.command('surveys').description("the account's surveys");
   withConfig(surveys.command('list'))
     .description('all')
     .addHelpText('after', example('surveys list --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../catalogue.ts'), ({ listSurveys }, connectors) => listSurveys({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).listSurveys));
 
   withConfig(surveys.command('show'))
     .description('one, with its questions')
     .addArgument(new Argument('<id>', 'its number').argParser(positiveNumber))
     .addHelpText('after', example('surveys show 3 --config closeloop.yaml'))
-    .action((id: number, options) =>
-      run(import('../catalogue.ts'), ({ showSurvey }, connectors) => showSurvey({ ...options, id, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).showSurvey));
 }
 
 /** `export`. */
@@ -105,9 +95,7 @@ export function addExport(program: Command): void {
     .addOption(channels())
     .addOption(metrics())
     .addHelpText('after', example('export requests --campaign 12 --config closeloop.yaml > requests.jsonl'))
-    .action((what: (typeof exports)[number], options) =>
-      run(import('../export.ts'), ({ exportAll }, connectors) => exportAll({ ...options, what, connectors })),
-    );
+    .action(runs(async () => (await import('../export.ts')).exportAll));
 }
 
 function channels() {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { contactKind, example, withConfig } from './options.ts';
-import { run } from './run.ts';
+import { runs } from './run.ts';
 
 /** `contact`. */
 export function addContacts(program: Command): void {
@@ -9,11 +9,7 @@ export function addContacts(program: Command): void {
     .description('what the service knows of them')
     .addOption(contactKind('whatever it may be'))
     .addHelpText('after', example('contact show +37255512345 --config closeloop.yaml'))
-    .action((text: string, options) =>
-      run(import('../contact.ts'), ({ showContact }, connectors) =>
-        showContact({ ...options, contact: text, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../contact.ts')).showContact));
 
   withConfig(contact.command('stored <contact>'))
     .description(
@@ -21,11 +17,7 @@ export function addContacts(program: Command): void {
     )
     .addOption(contactKind('whatever it may be'))
     .addHelpText('after', example('contact stored carl@example.com --config closeloop.yaml'))
-    .action((text: string, options) =>
-      run(import('../contact.ts'), ({ showStored }, connectors) =>
-        showStored({ ...options, contact: text, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../contact.ts')).showStored));
 
   withConfig(contact.command('mask <contact>'))
     .description(
@@ -33,22 +25,14 @@ export function addContacts(program: Command): void {
     )
     .option('--yes', 'really', false)
     .addHelpText('after', example('contact mask carl@example.com --yes --config closeloop.yaml'))
-    .action((text: string, options) =>
-      run(import('../contact.ts'), ({ maskContact }, connectors) =>
-        maskContact({ ...options, contact: text, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../contact.ts')).maskContact));
 
   addErasures(contact);
   withConfig(contact.command('access-log <contact>'))
     .description('who looked at their data in the service')
     .addOption(contactKind('whatever it may be'))
     .addHelpText('after', example('contact access-log carl@example.com --config closeloop.yaml'))
-    .action((text: string, options) =>
-      run(import('../contact.ts'), ({ showAccessLog }, connectors) =>
-        showAccessLog({ ...options, contact: text, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../contact.ts')).showAccessLog));
 }
 
 /** `contact erasures`. */
@@ -59,9 +43,7 @@ function addErasures(contact: Command): void {
     .option('--source <name>', 'only asked for through this source')
     .option('--subjects', 'also whom each is about: personal data', false)
     .addHelpText('after', example('contact erasures list --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../contact.ts'), ({ listErasures }, connectors) => listErasures({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../contact.ts')).listErasures));
 
   withConfig(erasures.command('retry [erasure]'))
     .description(
@@ -69,9 +51,5 @@ function addErasures(contact: Command): void {
     )
     .option('--source <name>', 'only asked for through this source')
     .addHelpText('after', example('contact erasures retry --config closeloop.yaml'))
-    .action((erasure: string | undefined, options) =>
-      run(import('../contact.ts'), ({ retryErasures }, connectors) =>
-        retryErasures({ ...options, erasure, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../contact.ts')).retryErasures));
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { example, withConfig } from './options.ts';
-import { run } from './run.ts';
+import { runs } from './run.ts';
 import { positiveNumber, words } from './values.ts';
 
 /** `follow-ups`. */
@@ -16,18 +16,12 @@ export function addFollowUps(program: Command): void {
     .option('--done', 'those that are done, the last one first', false)
     .option('--limit <n>', 'at most so many', positiveNumber, 50)
     .addHelpText('after', example('follow-ups list --config closeloop.yaml --overdue'))
-    .action((options) =>
-      run(import('../follow-ups.ts'), ({ listFollowUps }, connectors) => listFollowUps({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../follow-ups.ts')).listFollowUps));
 
   withConfig(followUps.command('show <journey>'))
     .description('one of them, with the words of the customer and the address of the record: personal data')
     .addHelpText('after', example('follow-ups show support/41960.1 --config closeloop.yaml'))
-    .action((journey: string, options) =>
-      run(import('../follow-ups.ts'), ({ showFollowUp }, connectors) =>
-        showFollowUp({ ...options, journey, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../follow-ups.ts')).showFollowUp));
 
   addSteps(followUps);
 }
@@ -39,11 +33,7 @@ function addSteps(followUps: Command): void {
     .description('take one up; nobody else can take it then')
     .option('--by <name>', byHelp, words)
     .addHelpText('after', example('follow-ups take support/41960.1 --by Maria --config closeloop.yaml'))
-    .action((journey: string, options) =>
-      run(import('../follow-ups.ts'), ({ stepFollowUp }, connectors) =>
-        stepFollowUp({ ...options, journey, connectors }, { do: 'take' }),
-      ),
-    );
+    .action(runs(async () => (await import('../follow-ups.ts')).takeFollowUp));
 
   withConfig(followUps.command('done <journey>'))
     .description('end one that nobody else has taken')
@@ -53,19 +43,11 @@ function addSteps(followUps: Command): void {
       'after',
       example('follow-ups done support/41960.1 --by Maria --outcome "Called, sent a new cup" --config closeloop.yaml'),
     )
-    .action((journey: string, { outcome, ...options }) =>
-      run(import('../follow-ups.ts'), ({ stepFollowUp }, connectors) =>
-        stepFollowUp({ ...options, journey, connectors }, { do: 'done', outcome }),
-      ),
-    );
+    .action(runs(async () => (await import('../follow-ups.ts')).endFollowUp));
 
   withConfig(followUps.command('reopen <journey>'))
     .description('open one that is done again, or give back one that somebody has taken')
     .option('--by <name>', byHelp, words)
     .addHelpText('after', example('follow-ups reopen support/41960.1 --config closeloop.yaml'))
-    .action((journey: string, options) =>
-      run(import('../follow-ups.ts'), ({ stepFollowUp }, connectors) =>
-        stepFollowUp({ ...options, journey, connectors }, { do: 'reopen' }),
-      ),
-    );
+    .action(runs(async () => (await import('../follow-ups.ts')).reopenFollowUp));
 }

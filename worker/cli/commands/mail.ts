@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { mailPeriods } from '../../config/mail-periods.ts';
 import { example, withConfig } from './options.ts';
-import { run } from './run.ts';
+import { runs } from './run.ts';
 
 /** `mail`. */
 export function addMail(program: Command): void {
@@ -14,7 +14,5 @@ export function addMail(program: Command): void {
     .addOption(new Option('--every <period>', 'left out: the first of the mail').choices(mailPeriods))
     .option('--out <file>', 'where its HTML is written to', 'mail.html')
     .addHelpText('after', example('mail preview --out mail.html --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../mail.ts'), ({ previewMail }, connectors) => previewMail({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../mail.ts')).previewMail));
 }

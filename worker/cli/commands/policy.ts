@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { instantHelp } from '../instant-help.ts';
 import { dryRunHelp, example, withConfig } from './options.ts';
-import { run } from './run.ts';
+import { runs } from './run.ts';
 import { grade, positiveNumber } from './values.ts';
 
 /** `preview`, `why`, `windows`. */
@@ -20,11 +20,7 @@ export function addPolicy(program: Command): void {
     .option('--comment <text>', 'with this comment')
     .option('--show-record', 'also what rules and fields see of it', false)
     .addHelpText('after', example('preview support/41960 --config closeloop.yaml'))
-    .action((record: string | undefined, options) =>
-      run(import('../preview.ts'), ({ preview }, connectors) =>
-        preview({ ...options, record: record ?? options.record, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../preview.ts')).preview));
 
   withConfig(program.command('why'))
     .description(
@@ -35,9 +31,7 @@ export function addPolicy(program: Command): void {
     .option('--stored', 'only what is stored: reads no record at its vendor, and asks nothing of the service', false)
     .option('--dry-run', dryRunHelp, false)
     .addHelpText('after', example('why carl@example.com --config closeloop.yaml'))
-    .action((about: string, options) =>
-      run(import('../why.ts'), ({ why }, connectors) => why({ ...options, about, connectors })),
-    );
+    .action(runs(async () => (await import('../why.ts')).why));
 
   withConfig(program.command('windows'))
     .description('the coming weeks: when each rule may ask, on the clock of a recipient; 1 where it never may')
@@ -54,7 +48,5 @@ export function addPolicy(program: Command): void {
       'after',
       example('windows --rule "phone team" --zone America/New_York --from 2026-12-21 --config closeloop.yaml'),
     )
-    .action((options) =>
-      run(import('../windows.ts'), ({ windows }, connectors) => windows({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../windows.ts')).windows));
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { example, withConfig, withRemoved } from './options.ts';
-import { loadConnectors, run } from './run.ts';
+import { loadConnectors, runs } from './run.ts';
 import { repeated } from './values.ts';
 
 /** `check`, `setup`. */
@@ -10,7 +10,7 @@ export function addChecks(program: Command): void {
     .option('--source <name>', 'only this source')
     .option('--strict', 'also warnings have an exit code: 3', false)
     .addHelpText('after', example('check --strict --config closeloop.yaml'))
-    .action((options) => run(import('../check.ts'), ({ check }, connectors) => check({ ...options, connectors })));
+    .action(runs(async () => (await import('../check.ts')).check));
 
   withConfig(program.command('setup'))
     .description(
@@ -19,7 +19,7 @@ export function addChecks(program: Command): void {
     .option('--source <name>', 'only this source')
     .option('--yes', 'do not ask; with --json nothing is done without it', false)
     .addHelpText('after', example('setup --config closeloop.yaml --source support'))
-    .action((options) => run(import('../setup.ts'), ({ setup }, connectors) => setup({ ...options, connectors })));
+    .action(runs(async () => (await import('../setup.ts')).setup));
 }
 
 const tried =
@@ -55,9 +55,7 @@ export function addInit(program: Command): void {
     .option('--yes', 'take the usual answer where there is one, and create what is missing at the vendor', false);
   init
     .addHelpText('after', example('init --vendor zendesk'))
-    .action((options) =>
-      run(import('../init/init.ts'), (module, connectors) => module.init({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../init/init.ts')).init));
 
   // The vendors' questions are read only for the command that has a flag for each.
   program.hook('preSubcommand', async (_program, command) => {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { pausableSteps } from '../../operations/pausable-steps.ts';
 import { instantHelp } from '../instant-help.ts';
 import { example, withConfig, withRemoved } from './options.ts';
-import { run } from './run.ts';
+import { run, runs } from './run.ts';
 import { positiveNumber } from './values.ts';
 
 /** `source`. */
@@ -17,20 +17,14 @@ export function addSources(program: Command): void {
       'after',
       example('source pause support --step ask --why "wrong text in campaign 12" --config closeloop.yaml'),
     )
-    .action((name: string, options) =>
-      run(import('../source-pause.ts'), ({ pauseSource }, connectors) => pauseSource({ ...options, name, connectors })),
-    );
+    .action(runs(async () => (await import('../source-pause.ts')).pauseSource));
 
   paused(source.command('resume <name>'))
     .description(
       'go on with what "source pause" has stopped; what stopped itself for a configuration error is tried at once',
     )
     .addHelpText('after', example('source resume support --config closeloop.yaml'))
-    .action((name: string, options) =>
-      run(import('../source-pause.ts'), ({ resumeSource }, connectors) =>
-        resumeSource({ ...options, name, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../source-pause.ts')).resumeSource));
 
   withConfig(source.command('rename <old> <new>'))
     .description(
@@ -54,9 +48,7 @@ export function addBackfill(program: Command): void {
     .option('--limit <n>', 'at most so many', positiveNumber)
     .option('--per-hour <n>', 'so many an hour, at most', positiveNumber, 200)
     .addHelpText('after', example('backfill --config closeloop.yaml --source support --since 2026-11-01'))
-    .action((options) =>
-      run(import('../backfill.ts'), ({ backfill }, connectors) => backfill({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../backfill.ts')).backfill));
 }
 
 function paused(command: Command): Command {

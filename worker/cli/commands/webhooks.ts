@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { instantHelp } from '../instant-help.ts';
 import { example, withConfig } from './options.ts';
-import { run } from './run.ts';
+import { runs } from './run.ts';
 
 /** `webhooks`. */
 export function addWebhooks(program: Command): void {
@@ -9,16 +9,12 @@ export function addWebhooks(program: Command): void {
   withConfig(webhooks.command('list'))
     .description('each webhook of the configuration, with the events that it has not taken')
     .addHelpText('after', example('webhooks list --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../webhooks.ts'), ({ listWebhooks }, connectors) => listWebhooks({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../webhooks.ts')).listWebhooks));
 
   withConfig(webhooks.command('test [name]'))
     .description('send a signed event of the type webhook.test to one of them, or to all')
     .addHelpText('after', example('webhooks test warehouse --config closeloop.yaml'))
-    .action((name: string | undefined, options) =>
-      run(import('../webhooks.ts'), ({ testWebhooks }, connectors) => testWebhooks({ ...options, name, connectors })),
-    );
+    .action(runs(async () => (await import('../webhooks.ts')).testWebhooks));
 
   withConfig(webhooks.command('replay <name>'))
     .description(
@@ -26,9 +22,5 @@ export function addWebhooks(program: Command): void {
     )
     .option('--since <when>', `only what happened since: ${instantHelp}`)
     .addHelpText('after', example('webhooks replay warehouse --since 2026-11-01 --config closeloop.yaml'))
-    .action((name: string, options) =>
-      run(import('../webhooks.ts'), ({ replayWebhooks }, connectors) =>
-        replayWebhooks({ ...options, name, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../webhooks.ts')).replayWebhooks));
 }
