@@ -3,12 +3,11 @@ import { messageOf, refusal } from '../../core/errors.ts';
 import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
 import { csv } from '../reports/csv.ts';
 import { instant } from '../support/instant.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { say, writeLines, written } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { withRecordNames } from './with-records.ts';
-import { writeLines, written } from './write-lines.ts';
 
-interface AnswersOptions extends RuntimeOptions {
-  json: boolean;
+interface AnswersOptions extends CommandOptions {
   format: 'jsonl' | 'csv';
   /** Answered at or after this, and before that. */
   since?: string;
@@ -51,7 +50,7 @@ export async function exportAnswers(options: AnswersOptions): Promise<number> {
     await written();
     // Last: what did not come out comes again.
     if (cursorFile !== undefined) saveCursor(cursorFile, now);
-    else if (options.cursor !== undefined) process.stderr.write(`cursor ${now.toISOString()}\n`);
+    else if (options.cursor !== undefined) say(`cursor ${now.toISOString()}`);
     return 0;
   });
 }

@@ -1,10 +1,10 @@
 import { refusal } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
+import { say, writeLines } from './output.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount } from './service.ts';
 import { readFilter, requestFilter, type ServiceFilter } from './service-filter.ts';
-import { writeLines } from './write-lines.ts';
 
 type What = (typeof exports)[number];
 
@@ -48,7 +48,7 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
       const { query, fits } = requestFilter(given, account);
       for await (const { results, unreadable } of service.exportPages(query)) {
         await writeLines(results.filter(fits));
-        for (const error of unreadable) process.stderr.write(`${error.message}\n`);
+        for (const error of unreadable) say(error.message);
       }
       break;
     }

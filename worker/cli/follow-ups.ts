@@ -13,42 +13,38 @@ import {
   stateInWords,
 } from '../support/follow-ups.ts';
 import { findJourney } from '../support/journey-filter.ts';
-import { inZone } from '../support/shown-time.ts';
-import type { RuntimeOptions } from './runtime.ts';
-import { table } from './table.ts';
+import { print, printTable } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { whoIAm } from './who-i-am.ts';
 import { type StoredSource, withStored } from './with-stored.ts';
 
-type Options = RuntimeOptions & { json: boolean };
-type OneOptions = Options & { journey: string };
+type OneOptions = CommandOptions & { journey: string };
 type StepOptions = OneOptions & { by?: string };
 
 /** Shows the follow-ups that people have to do, the most overdue first, without the words of customers. */
 export async function listFollowUps(
-  options: Options & FollowUpFilter & { source?: string; limit: number },
+  options: CommandOptions & FollowUpFilter & { source?: string; limit: number },
 ): Promise<number> {
   const { source, limit, json, ...filter } = options;
   return await withStored(options, async ({ sources, runtime }) => {
     const now = new Date();
     const found = await followUpsIn(sources(source), filter, { now, limit });
-    if (json) for (const one of found) process.stdout.write(`${JSON.stringify(forMachines(one, now))}\n`);
-    else if (found.length === 0) process.stderr.write('No follow-ups.\n');
-    else process.stdout.write(inZone(table(rowsOf(found, now)), runtime.config.feedback.timeZone));
+    const rows = found.map((one) => ({ result: forMachines(one, now), cells: cellsOf(one, now) }));
+    const head = ['follow-up', 'grade', 'rule', 'whose', 'due', 'by'];
+    printTable({ json, timeZone: runtime.config.feedback.timeZone }, head, rows, 'No follow-ups.');
     return 0;
   });
 }
 
-function rowsOf(found: readonly FoundFollowUp<StoredSource>[], now: Date): string[][] {
-  const head = ['follow-up', 'grade', 'rule', 'whose', 'due', 'by'];
-  const rows = found.map(({ followUp, journey, context }) => [
+function cellsOf({ followUp, journey, context }: FoundFollowUp<StoredSource>, now: Date): string[] {
+  return [
     refOf(context.name, journey.id),
     gradeInWords(journey) ?? '–',
     followUp.rule,
     followUp.to,
     followUp.state === 'done' ? `done ${followUp.doneAt?.toISOString() ?? ''}` : dueInWords(followUp, now),
     followUp.doneBy ?? followUp.takenBy ?? '–',
-  ]);
-  return [head, ...rows];
+  ];
 }
 
 /** A follow-up as JSON, without the words of customer and staff. */
@@ -90,7 +86,7 @@ export async function showFollowUp(options: OneOptions): Promise<number> {
       ...(shown.comment === null ? [] : [`comment ${shown.comment}`]),
       ...(shown.outcome === undefined ? [] : [`outcome ${shown.outcome}`]),
     ];
-    print(options, shown, inZone(lines.join('\n'), context.timeZone));
+    print({ ...options, timeZone: context.timeZone }, shown, lines);
     return 0;
   });
 }
@@ -112,11 +108,7 @@ export async function stepFollowUp({ by = whoIAm(), ...options }: StepOptions, d
     const now = new Date();
     const followUp = await changeFollowUp(journey, { ...deed, by, at: now }, context);
     const line = `${refOf(context.name, journey.id)} is ${stateInWords(followUp, now)}.`;
-    print(options, forMachines({ followUp, journey, context }, now), inZone(line, context.timeZone));
+    print({ ...options, timeZone: context.timeZone }, forMachines({ followUp, journey, context }, now), line);
     return 0;
   });
-}
-
-function print({ json }: { json: boolean }, shown: object, line: string): void {
-  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
 }

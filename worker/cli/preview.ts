@@ -8,12 +8,13 @@ import { type Preview, type PreviewContext, previewOf } from '../support/preview
 import { type PreviewedActs, previewActs } from '../support/preview-acts.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastLines, row } from './forecast-lines.ts';
+import { print } from './output.ts';
 import { periodOf } from './past-closings.ts';
 import { previewPast } from './preview-closings.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import type { CommandOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
-interface Options extends RuntimeOptions {
+interface Options extends CommandOptions {
   /** `<source>/<record>`, or a record of `source`. */
   record?: string | undefined;
   source?: string;
@@ -24,7 +25,6 @@ interface Options extends RuntimeOptions {
   answer?: number;
   comment?: string;
   showRecord: boolean;
-  json: boolean;
 }
 
 /**
@@ -60,10 +60,9 @@ async function previewRecord(
   const shape = showRecord ? found.record?.shape : undefined;
   const acts = answer === undefined ? [] : await actsOn(found, { grade: answer, comment }, context);
   const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
-  const text = json
-    ? JSON.stringify({ ...forMachines(found), ...(answer !== undefined && { answerRules: acts }), record: shape })
-    : [inZone(linesOf(found, context).join('\n'), context.timeZone), ...acts.flatMap(linesOfActs), ...end].join('\n');
-  process.stdout.write(`${text}\n`);
+  const result = { ...forMachines(found), ...(answer !== undefined && { answerRules: acts }), record: shape };
+  const decided = inZone(linesOf(found, context).join('\n'), context.timeZone);
+  print({ json }, result, [decided, ...acts.flatMap(linesOfActs), ...end]);
   return found.record === undefined ? 1 : 0;
 }
 

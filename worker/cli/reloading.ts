@@ -8,8 +8,7 @@ import { testLines } from '../config/test-mode.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { alertsOf } from './alerts-of.ts';
 import type { App } from './app.ts';
-import { checkAccount } from './check-account.ts';
-import { dataKeyOf, type Runtime, type RuntimeOptions, readConfig } from './runtime.ts';
+import { checkAccount, dataKeyOf, type Runtime, type RuntimeOptions, readConfig } from './runtime.ts';
 
 const refused = 'the configuration could not be reloaded: the process goes on with the one that it has';
 const remedy = 'mend the file ("closeloop check"), then send SIGHUP again';

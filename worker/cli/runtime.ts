@@ -7,6 +7,7 @@ import type { Log } from '../../core/ports.ts';
 import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import { withContactLists } from '../config/contact-lists.ts';
 import { withHolidays } from '../config/with-holidays.ts';
+import { createLog } from '../operations/log.ts';
 import { verifyConnection } from '../redis/check-redis.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle } from '../redis/connection.ts';
@@ -19,6 +20,7 @@ import { untilReplicated } from '../redis/replicated.ts';
 import { RedisAway } from '../redis/unavailable.ts';
 import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
+import { livePorts } from './live-ports.ts';
 import { version } from './version.ts';
 
 export interface Runtime {
@@ -42,6 +44,25 @@ export interface RuntimeOptions {
   connectors: readonly BuiltIn[];
   /** Whether to use the data of `start --dry-run`. Default false. */
   dryRun?: boolean;
+}
+
+/** The options of every command on an installation. */
+export type CommandOptions = RuntimeOptions & {
+  /** For machines. */
+  json: boolean;
+};
+
+/** The log of a command: on standard error, from warnings up. */
+export function commandLog(): Log {
+  return createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
+}
+
+/** The one of this name. @throws CloseloopError config that names those there are */
+export function named<Named extends { name: string }>(what: string, name: string, all: readonly Named[]): Named {
+  const found = all.find((one) => one.name === name);
+  if (found) return found;
+  const there = all.map((one) => one.name).join(', ') || 'none';
+  throw refusal(`There is no ${what} "${name}"; there are: ${there}.`);
 }
 
 /** The part of the configuration that a command reads. Left out: all. */
@@ -147,18 +168,19 @@ export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
     const isBusy = is('aof_rewrite_in_progress', '1') || is('aof_rewrite_scheduled', '1');
     return { isBusy, isGood: is('aof_last_bgrewrite_status', 'ok') };
   };
+  /** The state when no rewrite is under way; undefined where that takes too long. */
+  const idle = async () => {
+    for (let now = await state(); ; now = await state()) {
+      if (!now.isBusy) return now;
+      if (Date.now() > until) return undefined;
+      await sleep(pollMs);
+    }
+  };
   try {
     // A rewrite that is under way began before the last deletion.
-    for (let now = await state(); now.isBusy; now = await state()) {
-      if (Date.now() > until) return false;
-      await sleep(pollMs);
-    }
+    if ((await idle()) === undefined) return false;
     await redis.call('BGREWRITEAOF');
-    for (let now = await state(); ; now = await state()) {
-      if (!now.isBusy) return now.isGood;
-      if (Date.now() > until) return false;
-      await sleep(pollMs);
-    }
+    return (await idle())?.isGood === true;
   } catch {
     return false;
   }
@@ -194,6 +216,14 @@ export async function makeDataKey({ config, handle, redis, ownKey }: Runtime, lo
   const onWait = (why: CloseloopError) => log.warn({ why: why.message }, 'waiting for a replica of Redis');
   const replicated = async () => await untilReplicated(handle.replicated, globalTag, onWait);
   await DataKey.open(redis, operatorKeys(config, ownKey), replicated);
+}
+
+/** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */
+export async function checkAccount(runtime: Runtime, options: { adopt?: boolean } = {}): Promise<void> {
+  // Loaded here: most commands call no service.
+  const { verifyAccount } = await import('../sources/account.ts');
+  const { seal } = await dataKeyOf(runtime);
+  await verifyAccount(runtime.config, { redis: runtime.redis, seal, ports: livePorts, ...options });
 }
 
 /** @throws CloseloopError config */

@@ -21,21 +21,14 @@ export interface ServiceFilter {
 }
 
 /** The filter with each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for a text that is no day */
-export function readFilter(filter: ServiceFilter, timeZone: string): Omit<ServiceFilter, 'type' | 'metric'> {
+export function readFilter({ campaign, ...filter }: ServiceFilter, timeZone: string) {
   const day = (text: string | undefined, option: string) =>
     text === undefined ? undefined : dayOn(text, option, timeZone);
   const [since, until] = [day(filter.since, '--since'), day(filter.until, '--until')];
   if (since !== undefined && until !== undefined && since > until) {
     throw refusal(`--since ${since} is after --until ${until}.`);
   }
-  const changedSince = day(filter.changedSince, '--changed-since');
-  const { campaign } = filter;
-  return {
-    ...(campaign !== undefined && { campaign }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-    ...(changedSince !== undefined && { changedSince }),
-  };
+  return { campaign, since, until, changedSince: day(filter.changedSince, '--changed-since') };
 }
 
 /**

@@ -15,10 +15,9 @@ import { checkRedis } from '../redis/check-redis.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { dryRunSummary, sentenceOf } from '../support/summary.ts';
 import { graceOf, type Role, run } from './app.ts';
-import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
 import { Reloading } from './reloading.ts';
-import { dataKeyOf, makeDataKey, openRuntime, type Runtime } from './runtime.ts';
+import { checkAccount, dataKeyOf, makeDataKey, openRuntime, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
 
 /** Real time. */

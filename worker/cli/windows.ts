@@ -13,9 +13,10 @@ import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
 import { hoursIn, stretchesOf } from '../support/rule-weeks.ts';
 import { livePorts } from './live-ports.ts';
-import { type RuntimeOptions, readConfig } from './runtime.ts';
+import { print, say } from './output.ts';
+import { type CommandOptions, readConfig } from './runtime.ts';
 
-interface WindowsOptions extends RuntimeOptions {
+interface WindowsOptions extends CommandOptions {
   source?: string;
   rule?: string;
   /** The recipient's zone. Left out: the account's. */
@@ -25,7 +26,6 @@ interface WindowsOptions extends RuntimeOptions {
   /** The first day, 2026-11-23; left out: today. */
   from?: string;
   weeks: number;
-  json: boolean;
   /** Left out: now. */
   now?: Date;
 }
@@ -58,13 +58,11 @@ export async function windows(options: WindowsOptions): Promise<number> {
       const days = openDays(hours, zone, first, options.weeks * 7);
       if (days.every(({ open }) => open.length === 0)) code = 1;
       const drawn = { source, rule, campaign, hours, zone, days };
-      process.stdout.write(
-        options.json ? `${JSON.stringify(forMachines(drawn))}\n` : `${picture(drawn).join('\n')}\n\n`,
-      );
+      print(options, forMachines(drawn), [...picture(drawn), '']);
     } catch (error) {
       if (!(error instanceof CloseloopError)) throw error;
       code = 1;
-      process.stderr.write(`${source}, rule "${rule.name}": ${messageOf(error)}\n`);
+      say(`${source}, rule "${rule.name}": ${messageOf(error)}`);
     }
   }
   return code;
