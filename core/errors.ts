@@ -48,6 +48,11 @@ export class CloseloopError extends Error {
   }
 }
 
+/** What the person who runs the command, or who wrote the configuration, has to mend. */
+export function refusal(message: string, cause?: unknown): CloseloopError {
+  return new CloseloopError(message, { kind: 'config' }, { cause });
+}
+
 const aDayMs = 86_400_000;
 
 /** Caps the wait that an answer asks for at a day, and ignores a value that is no number. */

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { connectors } from '../../connectors/index.ts';
+import { sourcePolicyNames } from '../../worker/config/policy.ts';
 import { schemaText } from '../../worker/config/schema.ts';
-import { sourcePolicyNames } from '../../worker/config/source-policy.ts';
 import { parseSchema, type SchemaNode, type Setting, settingsOf, yamlOf } from './schema-settings.ts';
 import { code, table } from './table.ts';
 

@@ -1,14 +1,13 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
 import { csv } from '../reports/csv.ts';
 import { instant } from '../support/instant.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { say, writeLines, written } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { withRecordNames } from './with-records.ts';
-import { writeLines, written } from './write-lines.ts';
 
-interface AnswersOptions extends RuntimeOptions {
-  json: boolean;
+interface AnswersOptions extends CommandOptions {
   format: 'jsonl' | 'csv';
   /** Answered at or after this, and before that. */
   since?: string;
@@ -51,7 +50,7 @@ export async function exportAnswers(options: AnswersOptions): Promise<number> {
     await written();
     // Last: what did not come out comes again.
     if (cursorFile !== undefined) saveCursor(cursorFile, now);
-    else if (options.cursor !== undefined) process.stderr.write(`cursor ${now.toISOString()}\n`);
+    else if (options.cursor !== undefined) say(`cursor ${now.toISOString()}`);
     return 0;
   });
 }
@@ -64,7 +63,7 @@ function refuse({ cursor, cursorFile, fields }: AnswersOptions, format: string):
       : fields !== undefined && format !== 'csv'
         ? '--fields is for "--format csv": a line of JSON has all custom fields.'
         : undefined;
-  if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
+  if (wrong !== undefined) throw refusal(wrong);
 }
 
 function writer(format: 'jsonl' | 'csv', names: string | undefined) {
@@ -88,8 +87,9 @@ function cursorOf({ cursor, cursorFile }: AnswersOptions): Date | undefined {
 function readCursor(text: string, where: string): Date {
   const at = new Date(text.trim());
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text.trim()) && !Number.isNaN(at.getTime())) return at;
-  const message = `${where} holds no cursor: it is written as an earlier run printed it, like 2026-11-01T08:00:00.000Z; "start" begins anew.`;
-  throw new CloseloopError(message, { kind: 'config' });
+  throw refusal(
+    `${where} holds no cursor: it is written as an earlier run printed it, like 2026-11-01T08:00:00.000Z; "start" begins anew.`,
+  );
 }
 
 /** Undefined where there is no such file yet. */
@@ -98,7 +98,7 @@ function textIn(file: string): string | undefined {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw new CloseloopError(`--cursor-file can't be read: ${messageOf(cause)}`, { kind: 'config' });
+    throw refusal(`--cursor-file can't be read: ${messageOf(cause)}`);
   }
 }
 
@@ -109,6 +109,6 @@ function saveCursor(file: string, at: Date): void {
     writeFileSync(draft, `${at.toISOString()}\n`);
     renameSync(draft, file);
   } catch (cause) {
-    throw new CloseloopError(`--cursor-file can't be written: ${messageOf(cause)}`, { kind: 'config' });
+    throw refusal(`--cursor-file can't be written: ${messageOf(cause)}`);
   }
 }

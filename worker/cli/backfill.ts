@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Source } from '../../core/connector/contract.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Queues } from '../pipeline/queues.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
+import { print } from './output.ts';
 import { closingsOn, type Period, pagesOf, periodOf } from './past-closings.ts';
 import { type Progress, progress } from './progress.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import type { CommandOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
 interface Range extends Period {
@@ -29,23 +30,14 @@ const Begun = z.object({
  * for them as for all closings. After an interruption the same command resumes.
  */
 export async function backfill(
-  options: RuntimeOptions & {
-    source: string;
-    since: string;
-    until?: string;
-    limit?: number;
-    perHour: number;
-    json: boolean;
-  },
+  options: CommandOptions & { source: string; since: string; until?: string; limit?: number; perHour: number },
 ): Promise<number> {
   return await withSources(options, async ({ pipeline, runtime }) => {
     const range = rangeOf(options, runtime.config.feedback.timeZone);
     const { since, perHour } = range;
     const { context } = pipeline(options.source);
     if (!context.source.poll) {
-      throw new CloseloopError(`The connector of source ${options.source} can't look back: it has no poll.`, {
-        kind: 'config',
-      });
+      throw refusal(`The connector of source ${options.source} can't look back: it has no poll.`);
     }
     const shown = progress(process.stderr);
     const kept = new Date(context.clock.now().getTime() - context.keepMs);
@@ -62,7 +54,7 @@ export async function backfill(
       queued === 0
         ? 'No closings.'
         : `Closings queued: ${queued}, ${perHour} an hour at most: the last is looked at in about ${last}, by a running "closeloop start". "journeys list" shows them then.`;
-    process.stdout.write(`${options.json ? JSON.stringify({ queued, perHour }) : text}\n`);
+    print(options, { queued, perHour }, text);
     return 0;
   });
 }

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector/contract.ts';
 import type { Config } from '../config/config.ts';
-import { testMeans, testPlaces } from '../config/tests.ts';
+import { testMeans, testPlaces } from '../config/test-mode.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { saveCheck } from '../preflight/last-check.ts';
 import { checkSource } from '../preflight/preflight.ts';
@@ -9,28 +9,21 @@ import { reportFindings } from '../preflight/reports.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { webhookFindings } from '../preflight/webhooks.ts';
 import { keyAdvice } from '../redis/data-key.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { print, say } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
 /** Everything that can be verified before going live. 1 when anything is an error; with `strict` 3 when there are warnings alone. */
-export async function check(
-  options: RuntimeOptions & { source?: string; json: boolean; strict?: boolean },
-): Promise<number> {
+export async function check(options: CommandOptions & { source?: string; strict?: boolean }): Promise<number> {
   const found = await withSources(options, async ({ pipelines, runtime, engine }) => {
     const all: (Finding & { source: string })[] = [];
+    const warn = (at: string, problem: string, remedy: string, source = 'closeloop') =>
+      void all.push({ source, level: 'warning', at, problem, remedy });
     const problem = keyAdvice(runtime.config);
-    if (problem !== undefined)
-      all.push({ source: 'closeloop', level: 'warning', at: 'secretsKey', problem, remedy: keyRemedy });
-    for (const { at, what } of testPlaces(runtime.config))
-      all.push({
-        source: 'closeloop',
-        level: 'warning',
-        at,
-        problem: `TEST MODE for ${what}: ${testMeans}`,
-        remedy: leave,
-      });
+    if (problem !== undefined) warn('secretsKey', problem, keyRemedy);
+    for (const { at, what } of testPlaces(runtime.config)) warn(at, `TEST MODE for ${what}: ${testMeans}`, leave);
     for (const { context } of pipelines(options.source)) {
-      if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
+      if (!options.json) say(`Checking ${context.name} …`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
     }
     if (options.source === undefined)
@@ -38,20 +31,17 @@ export async function check(
         all.push({ source: 'closeloop', ...finding });
     for (const { sources, problem, remedy } of sharedAccounts(runtime.config.sources)) {
       if (options.source !== undefined && !sources.includes(options.source)) continue;
-      const at = sources.map((name) => `sources.${name}`).join(', ');
-      all.push({ source: 'closeloop', level: 'warning', at, problem, remedy });
+      warn(sources.map((name) => `sources.${name}`).join(', '), problem, remedy);
     }
     for (const { source, problem, remedy } of options.source === undefined ? await engine.absences() : [])
-      all.push({ source, level: 'warning', at: `sources.${source}`, problem, remedy });
+      warn(`sources.${source}`, problem, remedy, source);
     await saveCheck(runtime.redis, { at: new Date(), only: options.source, findings: all });
     return all;
   });
   const errors = found.filter(({ level }) => level === 'error').length;
   const warnings = found.length - errors;
-  const text = options.json
-    ? JSON.stringify({ errors, warnings, findings: found })
-    : [...found.map(inWords), '', summary(errors, warnings), ...(errors > 0 ? [] : [next()])].join('\n').trimStart();
-  process.stdout.write(`${text}\n`);
+  const text = [...found.map(inWords), '', summary(errors, warnings), ...(errors > 0 ? [] : [next()])];
+  print(options, { errors, warnings, findings: found }, text.join('\n').trimStart());
   if (errors > 0) return 1;
   return options.strict && warnings > 0 ? 3 : 0;
 }

@@ -1,5 +1,5 @@
 import type { Contact } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Erasure } from '../journey/erasures.ts';
 import { refOf } from '../journey/refs.ts';
 import { attempt } from '../pipeline/erase/erase.ts';
@@ -7,22 +7,27 @@ import type { EraseContext } from '../pipeline/erase/find.ts';
 import { beginMasking, nothingErased, nothingErasedWords, takingErasures } from '../support/masking.ts';
 import { knownAtService, peopleNamed } from '../support/named-contacts.ts';
 import { isNothing, type PersonHere, personHere } from '../support/people.ts';
-import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
-import { openAccount, print } from './service.ts';
+import { printFields, say } from './output.ts';
+import { type CommandOptions, type Runtime, withoutTheErased } from './runtime.ts';
+import { openAccount } from './service.ts';
 import { withSources } from './with-engine.ts';
 
-type Options = RuntimeOptions & { json: boolean; contact: string };
+type Options = CommandOptions & { contact: string };
 /** `as`: what the contact is; left out: whatever it may be. */
 type ReadOptions = Options & { as?: Contact['kind'] };
 
-const knownToNobody = 'The service has no feedback request of this contact, or it was masked.\n';
+/** What the service knows of whoever this contact may be, and how it is printed. */
+async function atService(options: ReadOptions) {
+  const { service, timeZone, defaultCountry } = await openAccount(options);
+  const found = await knownAtService(options.contact, { as: options.as, defaultCountry }, service);
+  if (found.length === 0) say('The service has no feedback request of this contact, or it was masked.');
+  return { service, found, form: { ...options, timeZone } };
+}
 
 /** Prints what the service knows of a contact. Returns 1 when it knows nobody by this contact. */
 export async function showContact(options: ReadOptions): Promise<number> {
-  const { service, timeZone, defaultCountry } = await openAccount(options);
-  const found = await knownAtService(options.contact, { as: options.as, defaultCountry }, service);
-  for (const { record } of found) print(record, { ...options, timeZone });
-  if (found.length === 0) process.stderr.write(knownToNobody);
+  const { found, form } = await atService(options);
+  for (const { record } of found) printFields(form, record);
   return found.length === 0 ? 1 : 0;
 }
 
@@ -36,9 +41,9 @@ export async function showStored(options: ReadOptions): Promise<number> {
       people.push(await personHere(contact, sources, { known: undefined, now: new Date() }));
     const known = people.filter((one) => !isNothing(one));
     const shown = known.length > 0 ? known : [people.find(({ isErased }) => isErased) ?? people[0]];
-    for (const one of shown) if (one) print(shownPerson(one), { ...options, timeZone: feedback.timeZone });
+    for (const one of shown) if (one) printFields({ ...options, timeZone: feedback.timeZone }, shownPerson(one));
     if (known.length > 0) return 0;
-    process.stderr.write('Nothing is stored of them here.\n');
+    say('Nothing is stored of them here.');
     return 1;
   });
 }
@@ -57,20 +62,16 @@ function shownPerson({ journeys, askedBy, values, addresses, asks, throttles, is
 
 /** Who has looked at a person's data, newest first. Returns 1 when the service knows nobody by this contact. */
 export async function showAccessLog(options: ReadOptions): Promise<number> {
-  const { service, timeZone, defaultCountry } = await openAccount(options);
-  const found = await knownAtService(options.contact, { as: options.as, defaultCountry }, service);
-  if (found.length === 0) {
-    process.stderr.write(knownToNobody);
-    return 1;
-  }
+  const { service, found, form } = await atService(options);
+  if (found.length === 0) return 1;
   let isEmpty = true;
   for (const { contact } of found) {
     for await (const entry of service.accessLog(contact)) {
-      print(entry, { ...options, timeZone });
+      printFields(form, entry);
       isEmpty = false;
     }
   }
-  if (isEmpty) process.stderr.write('The service knows of nobody who looked at the data of this contact.\n');
+  if (isEmpty) say('The service knows of nobody who looked at the data of this contact.');
   return 0;
 }
 
@@ -82,12 +83,7 @@ export async function showAccessLog(options: ReadOptions): Promise<number> {
  */
 export async function maskContact(options: Options & { yes: boolean }): Promise<number> {
   if (!options.yes) {
-    throw new CloseloopError(
-      "Masking can't be undone. Say --yes to mask this contact at the service and forget it here.",
-      {
-        kind: 'config',
-      },
-    );
+    throw refusal("Masking can't be undone. Say --yes to mask this contact at the service and forget it here.");
   }
   // Refuses an empty folder: nothing would be erased there, and the command would seem to have succeeded.
   return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {
@@ -98,13 +94,13 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     await forgetInFiles(runtime);
     const proof = await context.erasures.proof(id);
     if (proof && proof.mentions > 0) {
-      process.stderr.write(
-        `It stood in what events told of ${proof.mentions} records of other people, and was taken out there; nobody was erased by that.\n`,
+      say(
+        `It stood in what events told of ${proof.mentions} records of other people, and was taken out there; nobody was erased by that.`,
       );
     }
     const nothing = proof && nothingErased(proof);
     if (code !== 0 || nothing === undefined) return code;
-    process.stderr.write(`${nothingErasedWords[nothing]}\n`);
+    say(nothingErasedWords[nothing]);
     return nothing === 'nobody known' ? 1 : 0;
   });
 }
@@ -112,8 +108,8 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
 /** Deleted data stays in Redis' files until they are rewritten. */
 async function forgetInFiles({ config, redis }: Runtime): Promise<void> {
   if (config.redis !== undefined || (await withoutTheErased(redis))) return;
-  process.stderr.write(
-    'The file of the embedded Redis could not be written anew now: what was erased is in it, sealed, until a worker (closeloop start) does so within the hour.\n',
+  say(
+    'The file of the embedded Redis could not be written anew now: what was erased is in it, sealed, until a worker (closeloop start) does so within the hour.',
   );
 }
 
@@ -124,19 +120,19 @@ async function attemptNow(id: string, context: TakesErasures, json: boolean): Pr
   const result = await attempt(id, context);
   if (result.do === 'done') {
     const proof = await context.erasures.proof(id);
-    print(proof ?? {}, { json, timeZone: context.timeZone });
+    printFields({ json, timeZone: context.timeZone }, proof ?? {});
     const { unreadable = [] } = proof ?? {};
     if (unreadable.length === 0) return 0;
-    process.stderr.write(
-      `What could not be read was left out, and may still hold their data: ${unreadable.join('; ')}. Look at it in Redis, and remove it there.\n`,
+    say(
+      `What could not be read was left out, and may still hold their data: ${unreadable.join('; ')}. Look at it in Redis, and remove it there.`,
     );
     return 4;
   }
   await context.queueErasure(id, result.delayMs);
   const erasure = await context.erasures.get(id);
-  print(erasure ? shown(erasure, context.name) : {}, { json, timeZone: context.timeZone });
-  process.stderr.write(
-    `The erasure ${id} is not done yet. It is kept, and tried again by the workers (closeloop start), or now: closeloop contact erasures retry ${id}\n`,
+  printFields({ json, timeZone: context.timeZone }, erasure ? shown(erasure, context.name) : {});
+  say(
+    `The erasure ${id} is not done yet. It is kept, and tried again by the workers (closeloop start), or now: closeloop contact erasures retry ${id}`,
   );
   return 3;
 }
@@ -146,9 +142,7 @@ function shown({ everybody, ...erasure }: Erasure, source: string): object {
 }
 
 /** Lists erasures that are not complete yet, with the reason. `status --json` has the complete ones. */
-export async function listErasures(
-  options: RuntimeOptions & { json: boolean; source?: string; subjects: boolean },
-): Promise<number> {
+export async function listErasures(options: CommandOptions & { source?: string; subjects: boolean }): Promise<number> {
   return await withSources({ ...options, reads: true }, async ({ pipelines }) => {
     let isEmpty = true;
     for (const { context } of pipelines(options.source)) {
@@ -159,18 +153,16 @@ export async function listErasures(
         const masked = contacts.filter(({ done }) => done).length;
         const counts = { contacts: contacts.length, masked };
         const more = { ...counts, ...(options.subjects && { subjects }) };
-        print({ ...shown(erasure, context.name), ...more }, { ...options, timeZone: context.timeZone });
+        printFields({ ...options, timeZone: context.timeZone }, { ...shown(erasure, context.name), ...more });
       }
     }
-    if (isEmpty) process.stderr.write('Every erasure that was asked for is done.\n');
+    if (isEmpty) say('Every erasure that was asked for is done.');
     return 0;
   });
 }
 
 /** Attempts incomplete erasures again: the one named, or all. Returns 3 when any is still incomplete, else 4 when something could not be read. */
-export async function retryErasures(
-  options: RuntimeOptions & { json: boolean; source?: string; erasure?: string },
-): Promise<number> {
+export async function retryErasures(options: CommandOptions & { source?: string; erasure?: string }): Promise<number> {
   return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {
     const found: { id: string; context: TakesErasures }[] = [];
     for (const { context } of pipelines(options.source)) {
@@ -179,7 +171,7 @@ export async function retryErasures(
     const wanted = options.erasure === undefined ? found : found.filter(({ id }) => id === options.erasure);
     if (wanted.length === 0) {
       const what = options.erasure === undefined ? 'No erasure waits' : `No erasure ${options.erasure} waits`;
-      process.stderr.write(`${what}: every one that was asked for is done.\n`);
+      say(`${what}: every one that was asked for is done.`);
       return options.erasure === undefined ? 0 : 1;
     }
     const codes: number[] = [];

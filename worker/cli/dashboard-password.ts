@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { hashPassword, normalized } from '../dashboard/password.ts';
 import { type Person, personAt } from './init/person.ts';
 
@@ -11,7 +11,8 @@ export async function dashboardPassword(input: NodeJS.ReadStream): Promise<numbe
   const person = personAt(input, process.stderr);
   try {
     const password = normalized(person ? await typed(person) : await text(input));
-    if ([...password].length < shortest) throw refusal(`It has to have ${shortest} characters or more: four words do`);
+    if ([...password].length < shortest)
+      throw refusal(`It has to have ${shortest} characters or more: four words do. Nothing was printed.`);
     process.stdout.write(`${await hashPassword(password)}\n`);
     return 0;
   } finally {
@@ -21,10 +22,7 @@ export async function dashboardPassword(input: NodeJS.ReadStream): Promise<numbe
 
 async function typed(person: Person): Promise<string> {
   const password = await person.askHidden('Password (not shown): ');
-  if (password !== (await person.askHidden('Again: '))) throw refusal('These were two different passwords');
+  if (password !== (await person.askHidden('Again: ')))
+    throw refusal('These were two different passwords. Nothing was printed.');
   return password;
-}
-
-function refusal(why: string): CloseloopError {
-  return new CloseloopError(`${why}. Nothing was printed.`, { kind: 'config' });
 }

@@ -7,7 +7,7 @@ import type { Log } from '../../core/ports.ts';
 import { type Scenario, scenarios } from '../../standins/demo/scenarios.ts';
 import { type DemoWorld, openDemoWorld, timeZone } from '../../standins/demo/world.ts';
 import { loadConfig } from '../config/config.ts';
-import { loadConnectors } from '../config/load-connectors.ts';
+import { loadConnectors } from '../config/external-connectors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { settledStates } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';

@@ -1,16 +1,15 @@
 import { instantsOf } from '../support/journey-filter.ts';
 import { type DryRunSummary, dryRunSummary } from '../support/summary.ts';
 import { printHeldUp } from './journeys.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import type { CommandOptions } from './runtime.ts';
 import { summaryText } from './summary-text.ts';
 import { withStored } from './with-stored.ts';
 
-interface Options extends RuntimeOptions {
+interface Options extends CommandOptions {
   source?: string;
   /** Only what closed in this time. */
   since?: string;
   until?: string;
-  json: boolean;
 }
 
 /** Shows what "start --dry-run" decided: the number of closings by outcome, and each closing that a person should look at. */

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 
 /*
  * `closeloop.env`, beside `closeloop.yaml`, may hold the variables that the configuration names: `closeloop init` writes the file and
@@ -52,9 +52,7 @@ function quoted(name: string, value: string): string {
   if (/^[\w+/=:.@-]*$/.test(value)) return value;
   const mark = ["'", '"', '`'].find((one) => !value.includes(one));
   if (mark === undefined || /[\n\r]/.test(value)) {
-    throw new CloseloopError(`${name} has a line break, or every kind of quotation mark: copy it again.`, {
-      kind: 'config',
-    });
+    throw refusal(`${name} has a line break, or every kind of quotation mark: copy it again.`);
   }
   return `${mark}${value}${mark}`;
 }

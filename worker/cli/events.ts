@@ -1,24 +1,24 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { GivenUp } from '../pipeline/job-queue.ts';
 import type { PlanJob } from '../pipeline/jobs.ts';
-import { inZone } from '../support/shown-time.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { print, say } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
-type Options = RuntimeOptions & { source?: string; json: boolean };
+type Options = CommandOptions & { source?: string };
 
 /** Lists events that were given up and have no journey that shows it: changes of records, grades and survey answers. */
 export async function listEvents(options: Options): Promise<number> {
   return await withSources({ ...options, reads: true }, async (sources) => {
     const all = await givenUpIn(sources, options.source);
     const { timeZone } = sources.runtime.config.feedback;
-    if (all.length === 0 && !options.json) process.stderr.write('No event was given up.\n');
+    if (all.length === 0 && !options.json) say('No event was given up.');
     for (const { source, event } of all) {
       const { id, at, why, data } = event;
       // Without grade, comment and answers, so that a support engineer may paste this into a ticket.
       const shown = { source, event: id, at, kind: data.kind, about: aboutOf(data), what: data.what, why };
-      const line = `${at.toISOString()}  ${source}  ${data.kind.padEnd(7)}  ${shown.about}  ${data.what}: ${why}\n  ${id}`;
-      process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(line, timeZone)}\n`);
+      const line = `${at.toISOString()}  ${source}  ${data.kind.padEnd(7)}  ${shown.about}  ${data.what}: ${why}`;
+      print({ ...options, timeZone }, shown, [line, `  ${id}`]);
     }
     return 0;
   });
@@ -30,12 +30,11 @@ export async function replayEvents(options: Options & { event?: string }): Promi
     const all = await givenUpIn(sources, options.source);
     const chosen = all.filter(({ event }) => options.event === undefined || event.id === options.event);
     if (options.event !== undefined && chosen.length === 0) {
-      const message = `There is no event "${options.event}" that was given up: "closeloop events list" shows them.`;
-      throw new CloseloopError(message, { kind: 'config' });
+      throw refusal(`There is no event "${options.event}" that was given up: "closeloop events list" shows them.`);
     }
     for (const { source, event } of chosen) await sources.pipeline(source).jobs.plan.replay(event.id);
-    const line = `${chosen.length === 1 ? '1 event is' : `${chosen.length} events are`} taken up again.`;
-    process.stdout.write(`${options.json ? JSON.stringify({ replayed: chosen.length }) : line}\n`);
+    const what = chosen.length === 1 ? '1 event is' : `${chosen.length} events are`;
+    print(options, { replayed: chosen.length }, `${what} taken up again.`);
     return 0;
   });
 }

@@ -1,10 +1,10 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
+import { say, writeLines } from './output.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount } from './service.ts';
 import { readFilter, requestFilter, type ServiceFilter } from './service-filter.ts';
-import { writeLines } from './write-lines.ts';
 
 type What = (typeof exports)[number];
 
@@ -31,8 +31,9 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
   const which = options.flatMap(([name, written]) => (takes[what].includes(name) ? [written] : [])).join(', ');
   for (const [name, written] of options) {
     if (given[name] === undefined || takes[what].includes(name)) continue;
-    const message = `${written} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`;
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(
+      `${written} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`,
+    );
   }
   const account = await openAccount(given);
   const { service, timeZone } = account;
@@ -47,7 +48,7 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
       const { query, fits } = requestFilter(given, account);
       for await (const { results, unreadable } of service.exportPages(query)) {
         await writeLines(results.filter(fits));
-        for (const error of unreadable) process.stderr.write(`${error.message}\n`);
+        for (const error of unreadable) say(error.message);
       }
       break;
     }

@@ -13,41 +13,38 @@ import {
   stateInWords,
 } from '../support/follow-ups.ts';
 import { findJourney } from '../support/journey-filter.ts';
-import { inZone } from '../support/shown-time.ts';
-import type { RuntimeOptions } from './runtime.ts';
-import { table } from './table.ts';
+import { print, printTable } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { whoIAm } from './who-i-am.ts';
 import { type StoredSource, withStored } from './with-stored.ts';
 
-type Options = RuntimeOptions & { json: boolean };
-type OneOptions = Options & { journey: string };
+type OneOptions = CommandOptions & { journey: string };
+type StepOptions = OneOptions & { by?: string };
 
 /** Shows the follow-ups that people have to do, the most overdue first, without the words of customers. */
 export async function listFollowUps(
-  options: Options & FollowUpFilter & { source?: string; limit: number },
+  options: CommandOptions & FollowUpFilter & { source?: string; limit: number },
 ): Promise<number> {
   const { source, limit, json, ...filter } = options;
   return await withStored(options, async ({ sources, runtime }) => {
     const now = new Date();
     const found = await followUpsIn(sources(source), filter, { now, limit });
-    if (json) for (const one of found) process.stdout.write(`${JSON.stringify(forMachines(one, now))}\n`);
-    else if (found.length === 0) process.stderr.write('No follow-ups.\n');
-    else process.stdout.write(inZone(table(rowsOf(found, now)), runtime.config.feedback.timeZone));
+    const rows = found.map((one) => ({ result: forMachines(one, now), cells: cellsOf(one, now) }));
+    const head = ['follow-up', 'grade', 'rule', 'whose', 'due', 'by'];
+    printTable({ json, timeZone: runtime.config.feedback.timeZone }, head, rows, 'No follow-ups.');
     return 0;
   });
 }
 
-function rowsOf(found: readonly FoundFollowUp<StoredSource>[], now: Date): string[][] {
-  const head = ['follow-up', 'grade', 'rule', 'whose', 'due', 'by'];
-  const rows = found.map(({ followUp, journey, context }) => [
+function cellsOf({ followUp, journey, context }: FoundFollowUp<StoredSource>, now: Date): string[] {
+  return [
     refOf(context.name, journey.id),
     gradeInWords(journey) ?? '–',
     followUp.rule,
     followUp.to,
     followUp.state === 'done' ? `done ${followUp.doneAt?.toISOString() ?? ''}` : dueInWords(followUp, now),
     followUp.doneBy ?? followUp.takenBy ?? '–',
-  ]);
-  return [head, ...rows];
+  ];
 }
 
 /** A follow-up as JSON, without the words of customer and staff. */
@@ -89,7 +86,7 @@ export async function showFollowUp(options: OneOptions): Promise<number> {
       ...(shown.comment === null ? [] : [`comment ${shown.comment}`]),
       ...(shown.outcome === undefined ? [] : [`outcome ${shown.outcome}`]),
     ];
-    print(options, shown, inZone(lines.join('\n'), context.timeZone));
+    print({ ...options, timeZone: context.timeZone }, shown, lines);
     return 0;
   });
 }
@@ -99,21 +96,19 @@ function followUpOf({ followUp }: Journey, ref: string): FollowUp {
   throw new CloseloopError(`${ref}: there is no follow-up.`, { kind: 'permanent' });
 }
 
+export const takeFollowUp = (options: StepOptions): Promise<number> => stepFollowUp(options, { do: 'take' });
+export const endFollowUp = ({ outcome, ...options }: StepOptions & { outcome: string }): Promise<number> =>
+  stepFollowUp(options, { do: 'done', outcome });
+export const reopenFollowUp = (options: StepOptions): Promise<number> => stepFollowUp(options, { do: 'reopen' });
+
 /** Takes a follow-up, ends it or opens it again, and shows its new state. @param options `by`: left out, the user of this machine */
-export async function stepFollowUp(
-  { by = whoIAm(), ...options }: OneOptions & { by?: string },
-  deed: FollowUpDeed,
-): Promise<number> {
+export async function stepFollowUp({ by = whoIAm(), ...options }: StepOptions, deed: FollowUpDeed): Promise<number> {
   return await withStored(options, async ({ anySource }) => {
     const { journey, context } = await findJourney(options.journey, anySource);
     const now = new Date();
     const followUp = await changeFollowUp(journey, { ...deed, by, at: now }, context);
     const line = `${refOf(context.name, journey.id)} is ${stateInWords(followUp, now)}.`;
-    print(options, forMachines({ followUp, journey, context }, now), inZone(line, context.timeZone));
+    print({ ...options, timeZone: context.timeZone }, forMachines({ followUp, journey, context }, now), line);
     return 0;
   });
-}
-
-function print({ json }: { json: boolean }, shown: object, line: string): void {
-  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
 }

@@ -8,16 +8,16 @@ import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { endInWords } from '../support/call-words.ts';
 import type { Standing } from '../support/explain.ts';
-import { type FoundJourney, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
+import { findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
 import { lastChanged } from '../support/last-changed.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { SurveyAnswer } from '../support/survey-answers.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { print, say } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { waitingInQueue } from './status.ts';
-import { type Stored, withStored } from './with-stored.ts';
+import { withStored } from './with-stored.ts';
 
-type Options = RuntimeOptions & { json: boolean };
-type ListOptions = Options & JourneyFilter & { limit: number };
+type ListOptions = CommandOptions & JourneyFilter & { limit: number };
 /** A source, with the pauses that may delay its closings. */
 type Waiting = Searched & { pauses: Pauses };
 
@@ -36,31 +36,29 @@ export async function listJourneys(options: ListOptions): Promise<number> {
 async function list(sources: readonly Waiting[], redis: RedisClient, options: ListOptions): Promise<number> {
   const { found, readBackTo } = await lastChanged(sources, options, options.limit);
   await printHeldUp(sources, redis);
-  if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
+  if (found.length === 0 && !options.json) say('No journeys.');
   for (const { journey, context } of found) {
     const { id, state, test, why, reason, updatedAt, rule, campaign, requestId } = journey;
     const ref = refOf(context.name, id);
-    const line = options.json
-      ? JSON.stringify({ journey: ref, state, test: test && true, why, reason, updatedAt, rule, campaign, requestId })
-      : inZone(
-          `${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${test ? '  TEST' : ''}${why ? `  ${why}` : ''}`,
-          context.timeZone,
-        );
-    process.stdout.write(`${line}\n`);
+    print(
+      { ...options, timeZone: context.timeZone },
+      { journey: ref, state, test: test && true, why, reason, updatedAt, rule, campaign, requestId },
+      `${updatedAt.toISOString()}  ${state.padEnd(9)}  ${ref}${test ? '  TEST' : ''}${why ? `  ${why}` : ''}`,
+    );
   }
   const [first] = sources;
   if (readBackTo && first) {
     const further = `Those changed before ${readBackTo.toISOString()} were not looked at: add --until ${readBackTo.toISOString()}`;
-    process.stderr.write(`${inZone(further, first.timeZone)}\n`);
+    say(inZone(further, first.timeZone));
   }
   return 0;
 }
 
 /** Prints a journey and its trace, without contact and comment: the output may be pasted into a ticket. @param options `answers`: with what the customer answered */
-export async function showJourney(options: Options & { journey: string; answers?: boolean }): Promise<number> {
+export async function showJourney(options: CommandOptions & { journey: string; answers?: boolean }): Promise<number> {
   return await withStored(options, async (stored) => {
     const { redis } = stored.runtime;
-    const { journey, context } = await find(options.journey, stored).catch(async (error: unknown) => {
+    const { journey, context } = await findJourney(options.journey, stored.anySource).catch(async (error: unknown) => {
       if (error instanceof CloseloopError) await printHeldUp(stored.sources(), redis);
       throw error;
     });
@@ -80,19 +78,15 @@ export async function showJourney(options: Options & { journey: string; answers?
       followUp,
       ...shown
     } = journey;
-    if (options.json) {
-      const safe = {
-        ...shown,
-        source: context.name,
-        contact: contact?.kind,
-        test: test && true,
-        answer: answer && { ...answer, comment: answer.comment !== null },
-        survey: survey && Object.keys(survey.answers),
-        followUp: followUp && { ...followUp, outcome: followUp.outcome !== undefined },
-      };
-      process.stdout.write(`${JSON.stringify({ ...safe, ...answered, trace, calls })}\n`);
-      return 0;
-    }
+    const safe = {
+      ...shown,
+      source: context.name,
+      contact: contact?.kind,
+      test: test && true,
+      answer: answer && { ...answer, comment: answer.comment !== null },
+      survey: survey && Object.keys(survey.answers),
+      followUp: followUp && { ...followUp, outcome: followUp.outcome !== undefined },
+    };
     const moved = journey.currentId === undefined ? '' : ` (now ${journey.currentId})`;
     const lines = [
       styleText(
@@ -104,7 +98,7 @@ export async function showJourney(options: Options & { journey: string; answers?
       ...(calls.length > 0 ? ['calls', ...calls.map(callLine)] : []),
       ...(answered ? answerLines(answered) : []),
     ];
-    process.stdout.write(`${inZone(lines.join('\n'), context.timeZone)}\n`);
+    print({ ...options, timeZone: context.timeZone }, { ...safe, ...answered, trace, calls }, lines);
     return 0;
   });
 }
@@ -120,7 +114,7 @@ interface Answered {
   survey: SurveyAnswer[];
 }
 
-async function answersIn(journey: Journey, options: Options): Promise<Answered> {
+async function answersIn(journey: Journey, options: CommandOptions): Promise<Answered> {
   const { answer, survey } = journey;
   if (survey === undefined) return { answer, survey: [] };
   const [{ SurveyAnswers }, { openAccount }] = await Promise.all([
@@ -141,11 +135,6 @@ function answerLines({ answer, survey }: Answered): string[] {
   ];
 }
 
-/** Finds a journey, also of a source that this configuration does not have. @throws CloseloopError if there is no such journey */
-async function find(ref: string, { anySource }: Stored): Promise<FoundJourney<Searched>> {
-  return await findJourney(ref, anySource);
-}
-
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
 export async function printHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
   for (const { name, storedAs, pauses, timeZone } of sources) {
@@ -161,7 +150,7 @@ export async function printHeldUp(sources: readonly Waiting[], redis: RedisClien
 export function printStanding({ source, timeZone, paused, notPlanned }: Omit<Standing, 'held'>): void {
   for (const { stage, why, at } of paused) {
     const line = `Source ${source}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;
-    process.stderr.write(`${inZone(line, timeZone)}\n`);
+    say(inZone(line, timeZone));
   }
-  if (notPlanned > 0) process.stderr.write(`Source ${source}: ${waitingInQueue(notPlanned)}.\n`);
+  if (notPlanned > 0) say(`Source ${source}: ${waitingInQueue(notPlanned)}.`);
 }

@@ -1,4 +1,4 @@
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { type CloseloopError, messageOf, refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { DataKey } from '../redis/data-key.ts';
 import { alertsOf } from './alerts-of.ts';
@@ -29,9 +29,8 @@ export function watchKey(key: DataKey, runtime: Runtime, log: Log): Watch {
 }
 
 function another(): CloseloopError {
-  return new CloseloopError(
+  return refusal(
     'Redis was emptied or replaced while this process ran, and holds the key of an installation that began anew: start this ' +
       'process again, and see that "redis" (or REDIS_URL) names the Redis that is meant. What it has stored meanwhile stays readable there',
-    { kind: 'config' },
   );
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { ConfigError } from '../config/problem.ts';
 import { environmentOf } from './env-file.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -24,9 +24,5 @@ export async function lostVariables(
   const advice = new Map((await Promise.all(sourcesIn(text).map(adviceFor))).flat());
   if (advice.size === 0) return error;
   const lines = [...advice].map(([variable, what]) => `\n  ${variable}: ${what}`);
-  return new CloseloopError(
-    `${error.message}\nWhere they come from:${lines.join('')}`,
-    { kind: 'config' },
-    { cause: error },
-  );
+  return refusal(`${error.message}\nWhere they come from:${lines.join('')}`, error);
 }

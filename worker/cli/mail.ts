@@ -1,16 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { MailPeriod } from '../config/mail-periods.ts';
 import type { ReportMail, Reports } from '../config/reports.ts';
 import { periodNow } from '../mails/due.ts';
 import { receiversOf, writeMail } from '../mails/mails.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { print } from './output.ts';
+import { type CommandOptions, named } from './runtime.ts';
 import { withReading } from './with-records.ts';
 
 /** Writes the HTML of a mail about the last period into a file, and prints its plain-text part. Sends nothing. */
 export async function previewMail(
-  options: RuntimeOptions & { json: boolean; name?: string; every?: MailPeriod; out: string },
+  options: CommandOptions & { name?: string; every?: MailPeriod; out: string },
 ): Promise<number> {
   return await withReading(options, async ({ sources, runtime }) => {
     const { reports, feedback } = runtime.config;
@@ -28,30 +29,27 @@ export async function previewMail(
     write(file, html);
     const to = receiversOf(reports).flatMap((one) => (one.mail === mail ? [one.to] : []));
     const told = { mail: mail.name, every, ...period, to, subject, file };
-    process.stdout.write(
-      options.json
-        ? `${JSON.stringify({ ...told, text })}\n`
-        : `Subject: ${subject}\nTo: ${to.join(', ') || 'nobody'}\n\n${text}\n→ ${file}\n`,
-    );
+    print(options, { ...told, text }, [
+      `Subject: ${subject}`,
+      `To: ${to.join(', ') || 'nobody'}`,
+      '',
+      text,
+      `→ ${file}`,
+    ]);
     return 0;
   });
 }
 
 function mailNamed(name: string | undefined, reports: Reports | undefined): ReportMail {
-  const mails = reports?.mails ?? [];
-  const found = name === undefined ? mails[0] : mails.find((one) => one.name === name);
-  if (found) return found;
-  const message =
-    mails.length === 0
-      ? '"reports" in the configuration names no mail.'
-      : `There is no mail "${name}"; there are: ${mails.map((one) => one.name).join(', ')}.`;
-  throw new CloseloopError(message, { kind: 'config' });
+  const [first, ...others] = reports?.mails ?? [];
+  if (first === undefined) throw refusal('"reports" in the configuration names no mail.');
+  return name === undefined ? first : named('mail', name, [first, ...others]);
 }
 
 function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (cause) {
-    throw new CloseloopError(`--out can't be written: ${messageOf(cause)}`, { kind: 'config' });
+    throw refusal(`--out can't be written: ${messageOf(cause)}`);
   }
 }

@@ -1,19 +1,16 @@
 import { Command, CommanderError } from 'commander';
-import { addAnswers, addCatalogue, addExport, addReport } from './commands/account.ts';
-import { addCompletion } from './commands/completion.ts';
+import { addAnswers, addCatalogue, addExport, addMail, addReport } from './commands/account.ts';
 import { addContacts } from './commands/contacts.ts';
-import { addDashboard } from './commands/dashboard.ts';
 import { addFollowUps } from './commands/follow-ups.ts';
 import { addEvents, addJourneys } from './commands/journeys.ts';
-import { addMail } from './commands/mail.ts';
 import { addPolicy } from './commands/policy.ts';
+import { addAlerts, addWebhooks } from './commands/receivers.ts';
 import { addRequests } from './commands/requests.ts';
 import { lastExitCode } from './commands/run.ts';
 import { addRunning, addStart } from './commands/running.ts';
-import { addChecks, addInit } from './commands/setting-up.ts';
+import { addChecks, addCompletion, addDashboard, addInit } from './commands/setting-up.ts';
 import { addBackfill, addSources } from './commands/sources.ts';
 import { addStandin } from './commands/standin.ts';
-import { addWebhooks } from './commands/webhooks.ts';
 import { version } from './version.ts';
 
 /** The command line. Each file in `commands/` holds some commands: their options, help, and what they load to run. */
@@ -31,6 +28,7 @@ const groups = [
   addPolicy,
   addBackfill,
   addRunning,
+  addAlerts,
   addSources,
   addJourneys,
   addFollowUps,

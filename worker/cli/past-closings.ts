@@ -1,6 +1,6 @@
 import type { PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
-import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { adviceOf, refusal } from '../../core/errors.ts';
 import { longestWaitMs } from '../../core/retry.ts';
 import { mostPages } from '../pipeline/plan/poll.ts';
 import { instant } from '../support/instant.ts';
@@ -18,8 +18,8 @@ export function periodOf(options: { since: string; until?: string }, timeZone: s
   const since = instant(options.since, '--since', clock);
   const until = options.until === undefined ? clock.now : instant(options.until, '--until', clock);
   // Vendors count time from 1970 and refuse earlier instants with messages that do not say so.
-  if (since.getTime() < 0) throw new CloseloopError('--since must be 1970-01-02 or later.', { kind: 'config' });
-  if (since >= until) throw new CloseloopError('--since must be before --until.', { kind: 'config' });
+  if (since.getTime() < 0) throw refusal('--since must be 1970-01-02 or later.');
+  if (since >= until) throw refusal('--since must be before --until.');
   return { since, until };
 }
 

@@ -1,5 +1,5 @@
 import type { Contact } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import { type PreviewContext, type PreviewedClosing, previewClosings } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
@@ -36,7 +36,7 @@ export async function previewPast(
   const listing = contexts.filter(({ source }) => source.poll !== undefined);
   for (const { name } of contexts.filter((one) => !listing.includes(one)))
     shown.say(`Source ${name} can't list its closings: "closeloop preview ${name}/<record>" shows one.`);
-  if (listing.length === 0) throw new CloseloopError('No source here can list its closings.', { kind: 'config' });
+  if (listing.length === 0) throw refusal('No source here can list its closings.');
   const count = new SummaryCount();
   const rows: Row[] = [];
   const silent: string[] = [];

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { present } from '../../core/connector/customer.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatDuration } from '../../core/schedule/duration.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
 import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
@@ -8,12 +8,13 @@ import { type Preview, type PreviewContext, previewOf } from '../support/preview
 import { type PreviewedActs, previewActs } from '../support/preview-acts.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastLines, row } from './forecast-lines.ts';
+import { print } from './output.ts';
 import { periodOf } from './past-closings.ts';
 import { previewPast } from './preview-closings.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import type { CommandOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
-interface Options extends RuntimeOptions {
+interface Options extends CommandOptions {
   /** `<source>/<record>`, or a record of `source`. */
   record?: string | undefined;
   source?: string;
@@ -24,7 +25,6 @@ interface Options extends RuntimeOptions {
   answer?: number;
   comment?: string;
   showRecord: boolean;
-  json: boolean;
 }
 
 /**
@@ -34,8 +34,9 @@ interface Options extends RuntimeOptions {
 export async function preview(options: Options): Promise<number> {
   const { record, since } = options;
   if ((record === undefined) === (since === undefined)) {
-    const message = `Name a record ("closeloop preview support/41960"), or a time (--since yesterday)${since === undefined ? '' : ', not both'}.`;
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(
+      `Name a record ("closeloop preview support/41960"), or a time (--since yesterday)${since === undefined ? '' : ', not both'}.`,
+    );
   }
   return await withSources(options, async ({ pipelines, runtime }) => {
     const contexts = pipelines(options.source).map(({ context }) => context);
@@ -59,10 +60,9 @@ async function previewRecord(
   const shape = showRecord ? found.record?.shape : undefined;
   const acts = answer === undefined ? [] : await actsOn(found, { grade: answer, comment }, context);
   const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
-  const text = json
-    ? JSON.stringify({ ...forMachines(found), ...(answer !== undefined && { answerRules: acts }), record: shape })
-    : [inZone(linesOf(found, context).join('\n'), context.timeZone), ...acts.flatMap(linesOfActs), ...end].join('\n');
-  process.stdout.write(`${text}\n`);
+  const result = { ...forMachines(found), ...(answer !== undefined && { answerRules: acts }), record: shape };
+  const decided = inZone(linesOf(found, context).join('\n'), context.timeZone);
+  print({ json }, result, [decided, ...acts.flatMap(linesOfActs), ...end]);
   return found.record === undefined ? 1 : 0;
 }
 
@@ -96,8 +96,9 @@ function sourceOf(written: string, contexts: readonly PreviewContext[]): Preview
   const found = contexts.find((context) => withinSource(context, written) !== undefined);
   if (found) return found;
   if (only && others.length === 0) return only;
-  const message = `Which source is it of? Write <source>/${written}; there are: ${contexts.map(({ name }) => name).join(', ')}.`;
-  throw new CloseloopError(message, { kind: 'config' });
+  throw refusal(
+    `Which source is it of? Write <source>/${written}; there are: ${contexts.map(({ name }) => name).join(', ')}.`,
+  );
 }
 
 /** @throws CloseloopError config for what can't be a record of this source */
@@ -105,8 +106,7 @@ function recordIn(context: PreviewContext, written: string): string {
   const { name, source } = context;
   const found = knownRecordIn(context, written);
   if (found !== undefined) return found;
-  const message = `"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
-  throw new CloseloopError(message, { kind: 'config' });
+  throw refusal(`"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`);
 }
 
 const open = 'it is not closed';

@@ -4,12 +4,11 @@ import type { Log } from '../../core/ports.ts';
 import { changedPaths, needsRestart } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import { reloadedDashboard } from '../config/dashboard.ts';
-import { testLines } from '../config/tests.ts';
+import { testLines } from '../config/test-mode.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { alertsOf } from './alerts-of.ts';
 import type { App } from './app.ts';
-import { checkAccount } from './check-account.ts';
-import { dataKeyOf, type Runtime, type RuntimeOptions, readConfig } from './runtime.ts';
+import { checkAccount, dataKeyOf, type Runtime, type RuntimeOptions, readConfig } from './runtime.ts';
 
 const refused = 'the configuration could not be reloaded: the process goes on with the one that it has';
 const remedy = 'mend the file ("closeloop check"), then send SIGHUP again';

@@ -1,95 +1,86 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
+import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { askNow } from '../support/ask-now.ts';
 import { type JourneyFilter, select } from '../support/journey-filter.ts';
 import { cancel, findAnywhere, replay, resolve } from '../support/repair.ts';
-import { inZone } from '../support/shown-time.ts';
+import { print } from './output.ts';
 import { progress } from './progress.ts';
-import type { RuntimeOptions } from './runtime.ts';
-import { lineOf, Tally } from './tally.ts';
-import { type Sources, withSources } from './with-engine.ts';
-
-type Options = RuntimeOptions & { json: boolean };
+import type { CommandOptions } from './runtime.ts';
+import { Tally } from './tally.ts';
+import { withSources } from './with-engine.ts';
 
 /** Replays failed and skipped journeys: the one named, or all that fit the filter. Never asks twice. */
-export async function replayJourneys(options: Options & JourneyFilter & { journey?: string }): Promise<number> {
+export async function replayJourneys(options: CommandOptions & JourneyFilter & { journey?: string }): Promise<number> {
   const { journey: ref, source, state, contact, record, since, until, error } = options;
   if (ref !== undefined && [source, state, contact, record, since, until, error].some((one) => one !== undefined)) {
-    throw refusal('Name a journey, or say which ones by --source, --state and so on, not both');
+    throw refusal('Name a journey, or say which ones by --source, --state and so on, not both.');
   }
-  return await withSources({ ...options, reads: true }, async (sources) => {
+  return await withSources({ ...options, reads: true }, async ({ engine, pipelines }) => {
+    const contexts = ref === undefined ? pipelines(source).map(({ context }) => context) : [];
     const chosen =
       ref === undefined
-        ? select(contextsOf(sources, source), { ...options, state: state ?? 'failed' })
-        : [findAnywhere(sources.engine, ref)];
+        ? select(contexts, { ...options, state: state ?? 'failed' })
+        : [await findAnywhere(engine, ref)];
     const shown = progress(process.stderr);
-    const tally = new Tally<{ outcome: string }>();
+    const tally = new Tally('outcome');
     let count = 0;
-    for await (const { journey, context } of each(chosen)) {
+    for await (const { journey, context } of chosen) {
       const outcome = await replay(journey, context);
       const name = refOf(context.name, journey.id);
-      tally.add({ outcome }, name);
+      tally.add(outcome, name);
       shown.update(`Journeys: ${++count}, last ${name}`);
-      if (ref !== undefined && outcome.startsWith('not ')) throw refusal(`${ref} is ${outcome}`);
+      if (ref !== undefined && outcome.startsWith('not ')) throw refusal(`${ref} is ${outcome}.`);
     }
     shown.end();
-    const rows = tally.rows();
-    print(
-      options,
-      { journeys: count, outcomes: rows.map(({ ids, ...row }) => ({ ...row, journeys: ids })) },
-      rows.map((row) => lineOf(row.outcome, row)).join('\n') || 'No journeys.',
-    );
+    print(options, { journeys: count, outcomes: tally.rows() }, tally.text('No journeys.'));
     return 0;
   });
 }
 
-const contextsOf = ({ pipelines }: Sources, name?: string) => pipelines(name).map(({ context }) => context);
+type OneOptions = CommandOptions & { journey: string };
+type Context = Awaited<ReturnType<typeof findAnywhere>>['context'];
+
+/** Changes the journey that is named, and prints what has become of it. */
+async function change(
+  options: OneOptions,
+  work: (journey: Journey, context: Context) => Promise<{ result: object; text: string }>,
+): Promise<number> {
+  return await withSources({ ...options, reads: true }, async ({ engine }) => {
+    const { journey, context } = await findAnywhere(engine, options.journey);
+    const { result, text } = await work(journey, context);
+    const { timeZone } = context;
+    print({ ...options, timeZone }, { journey: options.journey, ...result }, `${options.journey} is ${text}.`);
+    return 0;
+  });
+}
 
 /** Ends journeys before they ask; a request that has not been sent yet is cancelled at the service. */
-export async function cancelJourney(options: Options & { journey: string; why: string }): Promise<number> {
-  return await withSources({ ...options, reads: true }, async (sources) => {
-    const { journey, context } = await findAnywhere(sources.engine, options.journey);
-    const after = await cancel(journey, options.why, context);
-    print(options, { journey: options.journey, state: after }, `${options.journey} is cancelled.`);
-    return 0;
+export async function cancelJourney(options: OneOptions & { why: string }): Promise<number> {
+  return await change(options, async (journey, context) => {
+    const state = await cancel(journey, options.why, context);
+    return { result: { state }, text: state };
   });
 }
 
 /** Asks a waiting journey's customer as soon as it may be. */
-export async function hurryJourney(options: Options & { journey: string }): Promise<number> {
-  return await withSources({ ...options, reads: true }, async (sources) => {
-    const { journey, context } = await findAnywhere(sources.engine, options.journey);
+export async function hurryJourney(options: OneOptions): Promise<number> {
+  return await change(options, async (journey, context) => {
     const dueAt = await askNow(journey, context);
-    const line = `${options.journey} is to be asked at ${dueAt.toISOString()}.`;
-    print(options, { journey: options.journey, state: 'waiting', dueAt }, inZone(line, context.timeZone));
-    return 0;
+    return { result: { state: 'waiting', dueAt }, text: `to be asked at ${dueAt.toISOString()}` };
   });
 }
 
 /** Resolves a parked journey by what a person knows: whether its customer was asked, or that its grade is written. */
 export async function resolveJourney(
-  options: Options & { journey: string; asked?: string; notAsked: boolean; written: boolean },
+  options: OneOptions & { asked?: string; notAsked: boolean; written: boolean },
 ): Promise<number> {
-  const given = [options.asked !== undefined, options.notAsked, options.written].filter(Boolean).length;
-  if (given !== 1) throw refusal('Say exactly one of --asked <request>, --not-asked and --written');
-  return await withSources({ ...options, reads: true }, async (sources) => {
-    const { journey, context } = await findAnywhere(sources.engine, options.journey);
-    const { asked, written } = options;
+  const { asked, notAsked, written } = options;
+  const given = [asked !== undefined, notAsked, written].filter(Boolean).length;
+  if (given !== 1) throw refusal('Say exactly one of --asked <request>, --not-asked and --written.');
+  return await change(options, async (journey, context) => {
     const settled = asked !== undefined ? { asked } : written ? 'written' : 'not-asked';
-    const after = await resolve(journey, settled, context);
-    print(options, { journey: options.journey, state: after }, `${options.journey} is ${after}.`);
-    return 0;
+    const state = await resolve(journey, settled, context);
+    return { result: { state }, text: state };
   });
-}
-
-async function* each<T>(found: AsyncIterable<T> | Promise<T>[]): AsyncGenerator<T> {
-  for await (const one of found) yield one;
-}
-
-function refusal(message: string): CloseloopError {
-  return new CloseloopError(`${message}.`, { kind: 'config' });
-}
-
-function print({ json }: { json: boolean }, shown: object, line: string): void {
-  process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
 }

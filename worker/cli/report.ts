@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { minutesInWords } from '../../core/schedule/duration.ts';
 import type { Journey } from '../journey/journey.ts';
 import { cellsOf, type ReportRow, rangeOf } from '../reports/cells.ts';
@@ -12,14 +12,13 @@ import type { PeriodName, StepName } from '../reports/period-names.ts';
 import { storedCounts } from '../reports/stored-counts.ts';
 import { daysIn, inZone } from '../support/shown-time.ts';
 import { reportHours } from './report-hours.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import type { CommandOptions } from './runtime.ts';
 import { openAccount, type ServiceAccount } from './service.ts';
 import { readFilter, type ServiceFilter } from './service-filter.ts';
 import { bar, table } from './table.ts';
 import { withStored } from './with-stored.ts';
 
-interface ReportOptions extends RuntimeOptions, Omit<ServiceFilter, 'type' | 'metric'> {
-  json: boolean;
+interface ReportOptions extends CommandOptions, Omit<ServiceFilter, 'type' | 'metric'> {
   format: 'table' | 'csv' | 'json';
   /** A named period; replaces `since` and `until`. */
   period?: PeriodName;
@@ -76,7 +75,7 @@ function refuse(options: ReportOptions, format: string): void {
             : comments !== undefined && format === 'csv'
               ? '--comments is not for "--format csv", whose rows are figures.'
               : undefined;
-  if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
+  if (wrong !== undefined) throw refusal(wrong);
 }
 
 /** The period of a report. The defaults are thirty days, up to today. */

@@ -1,38 +1,35 @@
 import { z } from 'zod';
 import { type Contact, contactFor } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { instant } from '../support/instant.ts';
 import { contactsNamed } from '../support/named-contacts.ts';
-import type { RuntimeOptions } from './runtime.ts';
-import { openAccount, print, refuseCustomer, type ServiceAccount } from './service.ts';
+import { printFields, say } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
+import { openAccount, printFrom, refuseCustomer, type ServiceAccount } from './service.ts';
 import { requestFilter, type ServiceFilter } from './service-filter.ts';
 import { refuseOutsideHours } from './text-hours.ts';
 
-type Options = RuntimeOptions & { json: boolean };
-
 /** Feedback requests, read page by page. */
-export async function listRequests(options: Options & ServiceFilter & { limit: number }): Promise<number> {
+export async function listRequests(options: CommandOptions & ServiceFilter & { limit: number }): Promise<number> {
   const account = await openAccount(options);
   const { service, timeZone } = account;
   const { query, fits } = requestFilter(options, account);
   let left = options.limit;
   for await (const { results, unreadable } of service.requestPages(query)) {
     const found = results.filter(fits).slice(0, left);
-    for (const request of found) print(request, { ...options, timeZone });
-    for (const error of unreadable) process.stderr.write(`${error.message}\n`);
+    for (const request of found) printFields({ ...options, timeZone }, request);
+    for (const error of unreadable) say(error.message);
     left -= found.length;
     if (left <= 0) break;
   }
-  if (left === options.limit && !options.json) process.stderr.write('No feedback requests.\n');
+  if (left === options.limit && !options.json) say('No feedback requests.');
   return 0;
 }
 
-export async function getRequest(options: Options & { id: string }): Promise<number> {
-  const { service, timeZone } = await openAccount(options);
-  print(await service.request(options.id), { ...options, timeZone });
-  return 0;
+export async function getRequest(options: CommandOptions & { id: string }): Promise<number> {
+  return await printFrom(options, ({ service }) => service.request(options.id));
 }
 
 const Fields = z.array(z.tuple([z.string(), z.union([z.string(), z.number(), z.boolean()])]));
@@ -40,7 +37,7 @@ const Section = z.custom<object>((value) => typeof value === 'object' && value !
 
 /** Creates a request by hand, without rules, throttle or a journey; a text message within the hours of `policy.sms`, unless `anyway`. */
 export async function createRequest(
-  options: Options & {
+  options: CommandOptions & {
     campaign: number;
     contact: string;
     as?: Contact['kind'];
@@ -51,18 +48,18 @@ export async function createRequest(
     now?: Date;
   },
 ): Promise<number> {
-  const account = await openAccount(options);
-  const { service, timeZone } = account;
-  const { now = new Date(), fields } = options;
-  const scheduled =
-    options.scheduled === undefined ? undefined : instant(options.scheduled, '--scheduled', { timeZone, now });
-  const customFields = fields === undefined ? {} : fieldsIn(fields);
-  const campaign = await service.campaign(options.campaign);
-  const contact = contactIn(campaign, account, options);
-  refuseCustomer(contact, account.test);
-  if (options.anyway !== true) refuseOutsideHours({ campaign, contact, scheduled, now }, account);
-  print(await service.create({ campaign: campaign.id, contact, scheduled, customFields }), { ...options, timeZone });
-  return 0;
+  return await printFrom(options, async (account) => {
+    const { service, timeZone } = account;
+    const { now = new Date(), fields } = options;
+    const scheduled =
+      options.scheduled === undefined ? undefined : instant(options.scheduled, '--scheduled', { timeZone, now });
+    const customFields = fields === undefined ? {} : fieldsIn(fields);
+    const campaign = await service.campaign(options.campaign);
+    const contact = contactIn(campaign, account, options);
+    refuseCustomer(contact, account.test);
+    if (options.anyway !== true) refuseOutsideHours({ campaign, contact, scheduled, now }, account);
+    return await service.create({ campaign: campaign.id, contact, scheduled, customFields });
+  });
 }
 
 /**
@@ -85,32 +82,32 @@ function fieldsIn(text: string): Record<string, CustomValue> {
     // Read as entries: a field may be called `__proto__`, which zod's record leaves out.
     return Object.fromEntries(Fields.parse(Object.entries(Section.parse(JSON.parse(text)))));
   } catch {
-    throw new CloseloopError('--fields must be JSON like {"Store": "Tallinn", "Lines": 3}.', { kind: 'config' });
+    throw refusal('--fields must be JSON like {"Store": "Tallinn", "Lines": 3}.');
   }
 }
 
 /** Grades a request of an external campaign. Prints what was sent: a second call to read the request might fail. */
-export async function gradeRequest(options: Options & { id: string; grade: number }): Promise<number> {
+export async function gradeRequest(options: CommandOptions & { id: string; grade: number }): Promise<number> {
   const { id, grade } = options;
-  const { service, timeZone } = await openAccount(options);
-  await service.grade(id, grade);
-  print({ id, grade }, { ...options, timeZone });
-  return 0;
+  return await printFrom(options, async ({ service }) => {
+    await service.grade(id, grade);
+    return { id, grade };
+  });
 }
 
-export async function commentRequest(options: Options & { id: string; comment: string }): Promise<number> {
-  const { id, comment } = options;
-  const { service, timeZone } = await openAccount(options);
-  await service.comment(id, comment);
-  print({ id, comment }, { ...options, timeZone });
-  return 0;
+export async function commentRequest(options: CommandOptions & { id: string; text: string }): Promise<number> {
+  const { id, text: comment } = options;
+  return await printFrom(options, async ({ service }) => {
+    await service.comment(id, comment);
+    return { id, comment };
+  });
 }
 
 /** Cancels a request that is still scheduled. */
-export async function cancelRequest(options: Options & { id: string }): Promise<number> {
+export async function cancelRequest(options: CommandOptions & { id: string }): Promise<number> {
   const { id } = options;
-  const { service, timeZone } = await openAccount(options);
-  await service.cancel(id);
-  print({ id, cancelled: true }, { ...options, timeZone });
-  return 0;
+  return await printFrom(options, async ({ service }) => {
+    await service.cancel(id);
+    return { id, cancelled: true };
+  });
 }

@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { type CloseloopError, messageOf, refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import { withContactLists } from '../config/contact-lists.ts';
 import { withHolidays } from '../config/with-holidays.ts';
+import { createLog } from '../operations/log.ts';
 import { verifyConnection } from '../redis/check-redis.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle } from '../redis/connection.ts';
@@ -19,6 +20,7 @@ import { untilReplicated } from '../redis/replicated.ts';
 import { RedisAway } from '../redis/unavailable.ts';
 import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
+import { livePorts } from './live-ports.ts';
 import { version } from './version.ts';
 
 export interface Runtime {
@@ -44,6 +46,25 @@ export interface RuntimeOptions {
   dryRun?: boolean;
 }
 
+/** The options of every command on an installation. */
+export type CommandOptions = RuntimeOptions & {
+  /** For machines. */
+  json: boolean;
+};
+
+/** The log of a command: on standard error, from warnings up. */
+export function commandLog(): Log {
+  return createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
+}
+
+/** The one of this name. @throws CloseloopError config that names those there are */
+export function named<Named extends { name: string }>(what: string, name: string, all: readonly Named[]): Named {
+  const found = all.find((one) => one.name === name);
+  if (found) return found;
+  const there = all.map((one) => one.name).join(', ') || 'none';
+  throw refusal(`There is no ${what} "${name}"; there are: ${there}.`);
+}
+
 /** The part of the configuration that a command reads. Left out: all. */
 export type Reading = Pick<LoadOptions, 'uses' | 'sources'>;
 
@@ -63,8 +84,7 @@ export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
 export async function openToRead(options: RuntimeOptions, reading: Reading = {}): Promise<Runtime> {
   const config = await readConfig(options, reading);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
-    const message = `There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`;
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(`There is no data in ${resolve(options.data)}: closeloop runs elsewhere, or with another --data.`);
   }
   return await answering(await openRedis(config, options.data, { say: () => undefined }), { begins: false });
 }
@@ -148,18 +168,19 @@ export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
     const isBusy = is('aof_rewrite_in_progress', '1') || is('aof_rewrite_scheduled', '1');
     return { isBusy, isGood: is('aof_last_bgrewrite_status', 'ok') };
   };
+  /** The state when no rewrite is under way; undefined where that takes too long. */
+  const idle = async () => {
+    for (let now = await state(); ; now = await state()) {
+      if (!now.isBusy) return now;
+      if (Date.now() > until) return undefined;
+      await sleep(pollMs);
+    }
+  };
   try {
     // A rewrite that is under way began before the last deletion.
-    for (let now = await state(); now.isBusy; now = await state()) {
-      if (Date.now() > until) return false;
-      await sleep(pollMs);
-    }
+    if ((await idle()) === undefined) return false;
     await redis.call('BGREWRITEAOF');
-    for (let now = await state(); ; now = await state()) {
-      if (!now.isBusy) return now.isGood;
-      if (Date.now() > until) return false;
-      await sleep(pollMs);
-    }
+    return (await idle())?.isGood === true;
   } catch {
     return false;
   }
@@ -177,7 +198,7 @@ async function readInEarnest(
 ): Promise<Config> {
   const options = { env: env ?? environmentOf(file, process.env), file, ...reading };
   if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });
-  const { loadConnectors } = await import('../config/load-connectors.ts');
+  const { loadConnectors } = await import('../config/external-connectors.ts');
   const config = loadConfig(configText, { ...options, ...(await loadConnectors(configText, { ...options, builtIn })) });
   // A command that only shows stored data makes no decision, and may run where these files and this package are missing.
   if (reading.uses === 'redis' || reading.uses === 'alerts') return config;
@@ -197,12 +218,20 @@ export async function makeDataKey({ config, handle, redis, ownKey }: Runtime, lo
   await DataKey.open(redis, operatorKeys(config, ownKey), replicated);
 }
 
+/** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */
+export async function checkAccount(runtime: Runtime, options: { adopt?: boolean } = {}): Promise<void> {
+  // Loaded here: most commands call no service.
+  const { verifyAccount } = await import('../sources/account.ts');
+  const { seal } = await dataKeyOf(runtime);
+  await verifyAccount(runtime.config, { redis: runtime.redis, seal, ports: livePorts, ...options });
+}
+
 /** @throws CloseloopError config */
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : cause;
-    throw new CloseloopError(`${file} can't be read: ${why}`, { kind: 'config' });
+    throw refusal(`${file} can't be read: ${why}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
@@ -95,10 +95,9 @@ async function listen(
     const code = codeOf(cause);
     if (typeof code !== 'string') throw cause;
     const why = code === 'EADDRINUSE' ? 'another process has it' : code;
-    throw new CloseloopError(
+    throw refusal(
       `Port ${port} of ${host} can't be listened on (${why}). Set ${setting}.port or ${setting}.host, or end the other process`,
-      { kind: 'config' },
-      { cause },
+      cause,
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { CampaignType } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { RequestQuery } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import type { Metric } from '../../core/feedback/schemas.ts';
@@ -21,21 +21,14 @@ export interface ServiceFilter {
 }
 
 /** The filter with each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for a text that is no day */
-export function readFilter(filter: ServiceFilter, timeZone: string): Omit<ServiceFilter, 'type' | 'metric'> {
+export function readFilter({ campaign, ...filter }: ServiceFilter, timeZone: string) {
   const day = (text: string | undefined, option: string) =>
     text === undefined ? undefined : dayOn(text, option, timeZone);
   const [since, until] = [day(filter.since, '--since'), day(filter.until, '--until')];
   if (since !== undefined && until !== undefined && since > until) {
-    throw new CloseloopError(`--since ${since} is after --until ${until}.`, { kind: 'config' });
+    throw refusal(`--since ${since} is after --until ${until}.`);
   }
-  const changedSince = day(filter.changedSince, '--changed-since');
-  const { campaign } = filter;
-  return {
-    ...(campaign !== undefined && { campaign }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-    ...(changedSince !== undefined && { changedSince }),
-  };
+  return { campaign, since, until, changedSince: day(filter.changedSince, '--changed-since') };
 }
 
 /**
@@ -49,9 +42,9 @@ export function requestFilter(
 ): { query: RequestQuery; fits: (request: { scheduled: Date | string | null }) => boolean } {
   const { campaign, since, until, changedSince } = readFilter(filter, timeZone);
   if (changedSince !== undefined && !canFilterBy(resolveOperations(operations), '{changedSince}')) {
-    const message =
-      '--changed-since: the specification shows no such filter of the list of feedback requests. Where the service has one, name it: feedback.operations.list.filters: { changed_since: "{changedSince}" }.';
-    throw new CloseloopError(message, { kind: 'config' });
+    throw refusal(
+      '--changed-since: the specification shows no such filter of the list of feedback requests. Where the service has one, name it: feedback.operations.list.filters: { changed_since: "{changedSince}" }.',
+    );
   }
   const dayOf = daysIn(timeZone);
   return {

@@ -1,10 +1,10 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
 import type { Config } from '../config/config.ts';
-import { inZone } from '../support/shown-time.ts';
 import { livePorts } from './live-ports.ts';
-import { type RuntimeOptions, readConfig } from './runtime.ts';
+import { printFields } from './output.ts';
+import { type CommandOptions, type RuntimeOptions, readConfig } from './runtime.ts';
 
 export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   service: FeedbackClient;
@@ -37,17 +37,15 @@ export function refuseCustomer({ value }: Contact, test: Config['policy']['test'
     one === undefined ? [] : [contactKey({ kind: 'identifier', value: one })],
   );
   if (keys.includes(contactKey({ kind: 'identifier', value }))) return;
-  throw new CloseloopError('Test mode holds for everything (policy.test): only the test contact can be asked.', {
-    kind: 'config',
-  });
+  throw refusal('Test mode holds for everything (policy.test): only the test contact can be asked.');
 }
 
-/** One JSON object a line for machines; for people, its fields one below the other, on the clock of the account. */
-export function print(record: object, { json, timeZone }: { json: boolean; timeZone: string }): void {
-  const plain: Record<string, unknown> = { ...record };
-  const text = (value: unknown): string =>
-    value instanceof Date ? value.toISOString() : typeof value === 'string' ? value : JSON.stringify(value);
-  const width = Math.max(0, ...Object.keys(plain).map((name) => name.length));
-  const lines = Object.entries(plain).map(([name, value]) => `${name.padEnd(width)}  ${text(value ?? null)}`);
-  process.stdout.write(json ? `${JSON.stringify(record)}\n` : `${inZone(lines.join('\n'), timeZone)}\n\n`);
+/** Prints what the service tells, or what was done there. */
+export async function printFrom(
+  options: CommandOptions,
+  work: (account: ServiceAccount) => Promise<object>,
+): Promise<number> {
+  const account = await openAccount(options);
+  printFields({ ...options, timeZone: account.timeZone }, await work(account));
+  return 0;
 }

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { SetupStep } from '../../core/connector/contract.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
 import { aboutSource, type CheckedSource } from '../preflight/preflight.ts';
 import { keepSecrets } from './keep-secrets.ts';
 import { lostVariables } from './lost-variables.ts';
 import { patiently } from './patiently.ts';
 import { type Progress, progress } from './progress.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import type { CommandOptions, RuntimeOptions } from './runtime.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
 /** A setup step of a source. */
@@ -25,9 +25,7 @@ interface Planned {
  * listed. A source that is rate limited waits; a source that fails delays no other. Secrets that vendors tell go into the file beside the
  * configuration. Returns 1 when a step stays undone.
  */
-export async function setup(
-  options: RuntimeOptions & { source?: string; yes: boolean; json: boolean },
-): Promise<number> {
+export async function setup(options: CommandOptions & { source?: string; yes: boolean }): Promise<number> {
   const work = async ({ pipelines, runtime }: Sources): Promise<number> => {
     const shown = progress(process.stderr);
     const failed: { source: string; why: string }[] = [];
@@ -136,7 +134,7 @@ function toDo({ source, note, secrets = {} }: Done): string {
 
 async function agreed(): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    throw new CloseloopError('Nothing was changed: say --yes where nobody can be asked.', { kind: 'config' });
+    throw refusal('Nothing was changed: say --yes where nobody can be asked.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -6,17 +6,16 @@ import type { RedisClient } from '../redis/client.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { resumeStep } from '../support/resume.ts';
-import { inZone } from '../support/shown-time.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { print } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { whoIAm } from './who-i-am.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
-interface SourceOptions extends RuntimeOptions {
+type SourceOptions = CommandOptions & {
   name: string;
   /** Left out: all steps. */
   step?: PausableStep;
-  json: boolean;
-}
+};
 
 /** Pauses a source in all processes: no further job of it begins; deliveries are stored and wait. */
 export async function pauseSource(options: SourceOptions & { why?: string }): Promise<number> {
@@ -73,7 +72,7 @@ async function onSteps(
     for (const source of stored.sources(options.name)) {
       for (const step of options.step === undefined ? pausableSteps : [options.step]) {
         const { shown, line } = await withQueue(stored, source, step, (queue) => work(source, step, queue, stored));
-        process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(line, timeZone)}\n`);
+        print({ ...options, timeZone }, shown, line);
       }
     }
     return 0;

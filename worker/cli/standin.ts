@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { guideText, standins } from '../../standins/index.ts';
 
 /** Runs one stand-in until it is told to end. The first line on standard output is its address; then how to use it. */
@@ -14,10 +14,9 @@ export async function standin(name: string, port: number): Promise<number> {
       ['EADDRINUSE', 'another process has it'],
       ['ERR_SOCKET_BAD_PORT', 'the highest is 65535'],
     ]);
-    throw new CloseloopError(
+    throw refusal(
       `Port ${port} of 127.0.0.1 can't be listened on (${why.get(code) ?? code}). Take another one with --port`,
-      { kind: 'config' },
-      { cause },
+      cause,
     );
   });
   process.stdout.write(`${server.url}\n\n${guideText(found.guide, server.url)}`);

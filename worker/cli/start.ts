@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { fingerprintOf } from '../config/changes.ts';
-import { testLines } from '../config/tests.ts';
+import { testLines } from '../config/test-mode.ts';
 import { knownData } from '../journey/migrations.ts';
 import { createLog } from '../operations/log.ts';
 import { openTracing } from '../operations/open-tracing.ts';
@@ -15,10 +15,9 @@ import { checkRedis } from '../redis/check-redis.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { dryRunSummary, sentenceOf } from '../support/summary.ts';
 import { graceOf, type Role, run } from './app.ts';
-import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
 import { Reloading } from './reloading.ts';
-import { dataKeyOf, makeDataKey, openRuntime, type Runtime } from './runtime.ts';
+import { checkAccount, dataKeyOf, makeDataKey, openRuntime, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
 
 /** Real time. */
@@ -31,6 +30,8 @@ const dryRunMeans =
 
 interface StartOptions {
   config?: string;
+  /** The demo, also where there is a configuration. */
+  demo?: boolean;
   role: Role;
   once: boolean;
   /** Takes over a Redis that belongs to another account of the service. */
@@ -42,8 +43,8 @@ interface StartOptions {
 }
 
 export async function start(options: StartOptions): Promise<number> {
-  if (options.config === undefined) {
-    if (options.dryRun) throw new CloseloopError('A dry run needs a configuration: --config.', { kind: 'config' });
+  if (options.config === undefined || options.demo) {
+    if (options.dryRun) throw refusal('A dry run needs a configuration: --config.');
     const { demo } = await import('./demo.ts');
     return await demo({ once: options.once, connectors: options.connectors });
   }
@@ -113,7 +114,7 @@ async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<
 /** Refuses a Redis that evicts keys when its memory is full: journeys would be lost. */
 async function refuseUnsafeRedis(runtime: Runtime, log: Log): Promise<void> {
   const { refuse, warnings } = await checkRedis(runtime.redis);
-  if (refuse !== undefined) throw new CloseloopError(refuse, { kind: 'config' });
+  if (refuse !== undefined) throw refusal(refuse);
   for (const why of warnings) log.warn({ why }, 'Redis');
 }
 

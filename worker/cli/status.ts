@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
-import { testLines, testPlaces } from '../config/tests.ts';
+import { testLines, testPlaces } from '../config/test-mode.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { resumeRemedy, sentenceOf } from '../operations/outage.ts';
 import type { Pause } from '../operations/pauses.ts';
@@ -10,27 +10,26 @@ import { isDryRun } from '../redis/keys.ts';
 import type { QueueDepth } from '../redis/queued-jobs.ts';
 import { absenceOf, stateOf } from '../sources/absent-state.ts';
 import { knownSources } from '../sources/known-sources.ts';
-import { inZone } from '../support/shown-time.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { webhookState } from '../support/webhooks.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { print } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { allSources, withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. Returns 1 while no process does the work. */
-export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
+export async function status(options: CommandOptions): Promise<number> {
   return await withStored(options, async (stored) => {
     const { sources, source, service, collecting, runtime } = stored;
     const { redis, config } = runtime;
     const { timeZone } = config.feedback;
-    const print = (shown: object, lines: readonly string[]) =>
-      void process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(lines.join('\n'), timeZone)}\n`);
+    const tell = (shown: object, lines: readonly string[]) => print({ ...options, timeZone }, shown, lines);
     const tests = testPlaces(config);
     if (tests.length > 0)
-      print(
+      tell(
         { test: tests },
         testLines(config).map((line) => styleText(['bold', 'yellow'], line)),
       );
-    if (config.dryRun) print({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
+    if (config.dryRun) tell({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
     const known = await knownSources(redis);
     const down = await service.down({ now: true });
     for (const one of sources()) {
@@ -38,14 +37,14 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
       const canPoll = known.find(({ storedAs }) => storedAs === one.storedAs)?.polls ?? true;
       // Kept as proof of the erasures.
       const erased = options.json ? { erased: await one.erasures.all() } : {};
-      print({ ...shown, ...erased }, linesOf(shown, canPoll));
+      tell({ ...shown, ...erased }, linesOf(shown, canPoll));
     }
     const paused = config.dryRun ? [] : await collecting.list();
     if (paused.length > 0)
-      print({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
+      tell({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
     for (const webhook of config.dryRun ? [] : config.webhooks) {
       const state = await webhookState(webhook, await allSources(stored), redis);
-      if (options.json || webhookLines(state).length > 0) print(state, webhookLines(state));
+      if (options.json || webhookLines(state).length > 0) tell(state, webhookLines(state));
     }
     const configured = new Set(sources().map(({ storedAs }) => storedAs));
     for (const one of known.filter(
@@ -54,10 +53,10 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
       const state = await stateOf(source(one), redis);
       const shown = { source: one.name, notConfigured: true, lastConfigured: one.configuredAt, ...state };
       const { problem, remedy } = absenceOf(one.name, state) ?? {};
-      print(shown, problem === undefined ? [] : [styleText('yellow', `${problem}; ${remedy}`)]);
+      tell(shown, problem === undefined ? [] : [styleText('yellow', `${problem}; ${remedy}`)]);
     }
     const installation = stateOfProcesses(await runningProcesses(redis), fingerprintOf(config.written), config);
-    print(installation, processLines(installation));
+    tell(installation, processLines(installation));
     return installation.processes.length === 0 ? 1 : 0;
   });
 }

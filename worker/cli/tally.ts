@@ -1,29 +1,38 @@
-/** A result that `count` records or journeys had in common, with the ids of the first ones: memory doesn't grow with their number. */
-type Counted<Outcome> = Outcome & { count: number; ids: string[] };
-
 const mostIds = 1_000;
 const shownIds = 5;
 
-/** Counts results. */
-export class Tally<Outcome extends object> {
-  readonly #found = new Map<string, Counted<Outcome>>();
+/** Counts journeys by what became of them, with the first of each: memory doesn't grow with their number. */
+export class Tally {
+  readonly #what: string;
+  readonly #found = new Map<string, { count: number; journeys: string[] }>();
 
-  add(outcome: Outcome, id: string): void {
-    const key = JSON.stringify(outcome);
-    const counted = this.#found.get(key) ?? { ...outcome, count: 0, ids: [] };
-    this.#found.set(key, counted);
+  /** @param what the word for what became of them, for machines */
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  add(outcome: string, journey: string): void {
+    const counted = this.#found.get(outcome) ?? { count: 0, journeys: [] };
+    this.#found.set(outcome, counted);
     counted.count++;
-    if (counted.ids.length < mostIds) counted.ids.push(id);
+    if (counted.journeys.length < mostIds) counted.journeys.push(journey);
   }
 
-  /** Most frequent first. */
-  rows(): Counted<Outcome>[] {
-    return [...this.#found.values()].sort((a, b) => b.count - a.count);
+  /** For machines, most frequent first. */
+  rows(): object[] {
+    return this.#sorted().map(([outcome, counted]) => ({ [this.#what]: outcome, ...counted }));
   }
-}
 
-/** For people: `     7  would ask  (41960, 41961, 41962, 41963, 41964, …)`. */
-export function lineOf(outcome: string, { count, ids }: Counted<object>): string {
-  const shown = [...ids.slice(0, shownIds), ...(count > shownIds ? ['…'] : [])].join(', ');
-  return `${String(count).padStart(6)}  ${outcome}  (${shown})`;
+  /** For people: `     7  written back again  (support/41960.1, support/41961.1, …)`. */
+  text(none: string): string {
+    const lines = this.#sorted().map(([outcome, { count, journeys }]) => {
+      const shown = [...journeys.slice(0, shownIds), ...(count > shownIds ? ['…'] : [])].join(', ');
+      return `${String(count).padStart(6)}  ${outcome}  (${shown})`;
+    });
+    return lines.join('\n') || none;
+  }
+
+  #sorted() {
+    return [...this.#found].sort(([, a], [, b]) => b.count - a.count);
+  }
 }

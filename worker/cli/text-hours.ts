@@ -1,5 +1,5 @@
 import type { Contact } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { countryOfPhone } from '../../core/phone-numbers.ts';
 import { recipientPlace } from '../../core/schedule/recipient-place.ts';
@@ -37,5 +37,5 @@ export function refuseOutsideHours(
   const message =
     `The text message would leave at ${leaves.toISOString()}, outside ${sms.from}–${sms.until} ${place} (policy.sms): ` +
     `add --scheduled ${may.toISOString()}, the first time within these hours, or --anyway.`;
-  throw new CloseloopError(inZone(message, timeZone), { kind: 'config' });
+  throw refusal(inZone(message, timeZone));
 }

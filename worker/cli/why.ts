@@ -2,12 +2,12 @@ import { styleText } from 'node:util';
 import type { Condition } from '../support/conditions.ts';
 import type { Standing } from '../support/explain.ts';
 import { forecastForMachines } from '../support/forecast.ts';
-import { inZone } from '../support/shown-time.ts';
 import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
 import { forecastLines } from './forecast-lines.ts';
 import { printStanding } from './journeys.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { print, say } from './output.ts';
+import type { CommandOptions } from './runtime.ts';
 import { withReading, withRecordNames } from './with-records.ts';
 
 /**
@@ -16,20 +16,21 @@ import { withReading, withRecordNames } from './with-records.ts';
  * @param options `stored`: from what is stored alone
  */
 export async function why(
-  options: RuntimeOptions & { about: string; source?: string; stored: boolean; json: boolean },
+  options: CommandOptions & { about: string; source?: string; stored: boolean },
 ): Promise<number> {
   const answer = options.stored ? await storedAnswer(options) : await wholeAnswer(options);
-  if (options.json) process.stdout.write(`${JSON.stringify(forMachines(answer))}\n`);
+  const { closings, records, sources } = answer;
+  if (options.json) print(options, forMachines(answer), '');
   else {
-    for (const one of answer.sources) printStanding(one);
-    for (const closing of answer.closings) print(closingLines(closing), closing);
-    for (const record of answer.records) print(['', ...recordLines(record)], record);
+    for (const one of sources) printStanding(one);
+    for (const { timeZone, ...closing } of closings) print({ json: false, timeZone }, closing, closingLines(closing));
+    for (const one of records) print({ json: false, timeZone: one.timeZone }, one, ['', ...recordLines(one)]);
     printMissing(answer);
   }
-  return answer.closings.length > 0 ? 0 : 1;
+  return closings.length > 0 ? 0 : 1;
 }
 
-async function storedAnswer(options: RuntimeOptions & { about: string; source?: string }): Promise<Answer> {
+async function storedAnswer(options: CommandOptions & { about: string; source?: string }): Promise<Answer> {
   return await withRecordNames(options, ({ sources, runtime: { redis } }) =>
     answerWhy(
       sources(options.source).map((context) => ({ ...context, context })),
@@ -39,27 +40,23 @@ async function storedAnswer(options: RuntimeOptions & { about: string; source?: 
   );
 }
 
-async function wholeAnswer(options: RuntimeOptions & { about: string; source?: string }): Promise<Answer> {
+async function wholeAnswer(options: CommandOptions & { about: string; source?: string }): Promise<Answer> {
   const { explainRecord } = await import('../support/why-record.ts');
   return await withReading(options, ({ sources, runtime: { redis } }) =>
     answerWhy(sources(options.source), options.about, { redis, explainRecord }),
   );
 }
 
-function print(lines: readonly string[], { timeZone }: { timeZone: string }): void {
-  process.stdout.write(`${inZone(lines.join('\n'), timeZone)}\n`);
-}
-
 function printMissing({ closings, earlier }: Answer): void {
-  if (earlier > 0) process.stderr.write(`${earlier} earlier closings are not shown.\n`);
+  if (earlier > 0) say(`${earlier} earlier closings are not shown.`);
   if (closings.length > 0) return;
-  process.stderr.write(
+  say(
     'closeloop has never heard of a closing of theirs: no delivery or poll has told of one, or it was removed after ' +
-      'retention.journeys.\n',
+      'retention.journeys.',
   );
 }
 
-function closingLines({ ref, journey, what, because, remedy }: ExplainedClosing): string[] {
+function closingLines({ ref, journey, what, because, remedy }: Omit<ExplainedClosing, 'timeZone'>): string[] {
   const { closedAt, rule, campaign, requestId } = journey;
   const details = [
     `closed ${closedAt.toISOString()}`,

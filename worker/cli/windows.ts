@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { CloseloopError, messageOf, refusal } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { countryCode } from '../../core/schedule/countries.ts';
@@ -13,9 +13,10 @@ import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
 import { hoursIn, stretchesOf } from '../support/rule-weeks.ts';
 import { livePorts } from './live-ports.ts';
-import { type RuntimeOptions, readConfig } from './runtime.ts';
+import { print, say } from './output.ts';
+import { type CommandOptions, readConfig } from './runtime.ts';
 
-interface WindowsOptions extends RuntimeOptions {
+interface WindowsOptions extends CommandOptions {
   source?: string;
   rule?: string;
   /** The recipient's zone. Left out: the account's. */
@@ -25,7 +26,6 @@ interface WindowsOptions extends RuntimeOptions {
   /** The first day, 2026-11-23; left out: today. */
   from?: string;
   weeks: number;
-  json: boolean;
   /** Left out: now. */
   now?: Date;
 }
@@ -58,13 +58,11 @@ export async function windows(options: WindowsOptions): Promise<number> {
       const days = openDays(hours, zone, first, options.weeks * 7);
       if (days.every(({ open }) => open.length === 0)) code = 1;
       const drawn = { source, rule, campaign, hours, zone, days };
-      process.stdout.write(
-        options.json ? `${JSON.stringify(forMachines(drawn))}\n` : `${picture(drawn).join('\n')}\n\n`,
-      );
+      print(options, forMachines(drawn), [...picture(drawn), '']);
     } catch (error) {
       if (!(error instanceof CloseloopError)) throw error;
       code = 1;
-      process.stderr.write(`${source}, rule "${rule.name}": ${messageOf(error)}\n`);
+      say(`${source}, rule "${rule.name}": ${messageOf(error)}`);
     }
   }
   return code;
@@ -77,15 +75,14 @@ function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { s
   );
   if (chosen.length > 0) return chosen;
   const names = all.map((one) => `${one.source}: "${one.rule.name}"`).join(', ');
-  throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
+  throw refusal(`There is no such rule; there are ${names}.`);
 }
 
 /** The zone whose clock is drawn. For a country with several clocks this is the account's zone. */
 function zoneIn({ zone, country }: WindowsOptions, { feedback }: Config): string {
-  if (zone !== undefined && !isZone(zone))
-    throw new CloseloopError(`--zone "${zone}" is not a time zone like America/New_York`, { kind: 'config' });
+  if (zone !== undefined && !isZone(zone)) throw refusal(`--zone "${zone}" is not a time zone like America/New_York`);
   if (country !== undefined && countryCode(country) === undefined)
-    throw new CloseloopError(`--country "${country}" is not a country like US or Estonia`, { kind: 'config' });
+    throw refusal(`--country "${country}" is not a country like US or Estonia`);
   return recipientPlace({ timeZone: zone, country }, feedback.timeZone).zone;
 }
 
@@ -93,7 +90,7 @@ function dayIn({ from, now = new Date() }: WindowsOptions, zone: string): string
   const today = dateText(wallTime(zone, now.getTime()).date);
   if (from === undefined) return today;
   if (/^\d{4}-\d\d-\d\d$/.test(from) && !Number.isNaN(Date.parse(from))) return from;
-  throw new CloseloopError(`--from must be a day like ${today}`, { kind: 'config' });
+  throw refusal(`--from must be a day like ${today}`);
 }
 
 function forMachines({ source, rule, campaign, hours, zone, days }: Drawn): object {

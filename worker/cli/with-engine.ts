@@ -1,13 +1,49 @@
-import { CloseloopError } from '../../core/errors.ts';
-import type { Log } from '../../core/ports.ts';
-import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
-import type { Engine } from '../pipeline/engine.ts';
+import { Engine } from '../pipeline/engine.ts';
+import type { EngineOptions } from '../pipeline/engine-options.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
-import { nameIn, nameInEarnest } from '../redis/keys.ts';
-import { checkAccount } from './check-account.ts';
-import { engineOf } from './engine-of.ts';
-import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
+import type { DataKey } from '../redis/data-key.ts';
+import { nameInEarnest } from '../redis/keys.ts';
+import { withStoredNames } from '../sources/stored-names.ts';
+import { livePorts } from './live-ports.ts';
+import {
+  checkAccount,
+  commandLog,
+  dataKeyOf,
+  named,
+  openForNow,
+  openToRead,
+  type Runtime,
+  type RuntimeOptions,
+} from './runtime.ts';
+
+/**
+ * The loop over a runtime's configuration and Redis, idle until `openIngestion` or `work`. Resolves when Redis answers.
+ * @param begins work begins here: renames that the configuration tells of are remembered
+ */
+export async function engineOf(
+  runtime: Runtime,
+  options: Pick<
+    EngineOptions,
+    'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'jobsAtOnce' | 'vendorTime' | 'observer' | 'tracing'
+  >,
+  { key, begins = false }: { key?: DataKey; begins?: boolean } = {},
+): Promise<Engine> {
+  const { handle, redis } = runtime;
+  const { seal } = key ?? (await dataKeyOf(runtime));
+  const config = await withStoredNames(runtime.config, redis, { remember: begins });
+  runtime.config = config;
+  return new Engine({
+    config,
+    redis,
+    seal,
+    connection: handle.bull(),
+    intakeConnection: handle.bullIntake,
+    replicated: handle.replicated,
+    ports: livePorts,
+    ...options,
+  });
+}
 
 export interface Sources {
   runtime: Runtime;
@@ -19,35 +55,29 @@ export interface Sources {
 }
 
 /**
- * The configured sources, for a command beside the loop: no job runs in this process; the workers run what the command queues.
- * `reads`: refuses an installation that has never run; `only`: reads nothing but Redis. Its log goes to standard error, from warnings up.
+ * The configured sources, for a command beside the loop: no job runs in this process unless the command starts it; the workers run what it
+ * queues. `reads`: refuses an installation that has never run; `only`: reads nothing but Redis. `graceMs`: how long jobs of this process
+ * get to end.
  */
 export async function withSources<T>(
-  options: RuntimeOptions & { reads?: boolean | 'only' },
+  options: RuntimeOptions & { reads?: boolean | 'only'; graceMs?: number },
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const { reads = false } = options;
+  const { reads = false, graceMs = 0 } = options;
   const runtime = await (reads ? openToRead(options, reads === 'only' ? { uses: 'redis' } : {}) : openForNow(options));
-  const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  // A command that only reads Redis makes no call to the service, and may not have its key.
-  const engine = await (reads === 'only' ? Promise.resolve() : checkAccount(runtime))
-    .then(() => engineOf(runtime, { clock: liveClock, log }))
-    .catch(async (error: unknown) => {
-      await runtime.close();
-      throw error;
-    });
-  const pipeline = (name: string): SourcePipeline => {
-    const found = engine.pipelines.get(nameIn(name, runtime.config));
-    if (found) return found;
-    const names = [...engine.pipelines.keys()].map(nameInEarnest).join(', ');
-    throw new CloseloopError(`There is no source "${name}"; there are: ${names}.`, { kind: 'config' });
-  };
-  const pipelines = (name?: string): SourcePipeline[] =>
-    name === undefined ? [...engine.pipelines.values()] : [pipeline(name)];
   try {
-    return await work({ runtime, engine, pipeline, pipelines });
+    // A command that only reads Redis makes no call to the service, and may not have its key.
+    if (reads !== 'only') await checkAccount(runtime);
+    const engine = await engineOf(runtime, { clock: liveClock, log: commandLog() });
+    const all = [...engine.pipelines].map(([name, pipeline]) => ({ name: nameInEarnest(name), pipeline }));
+    const pipeline = (name: string) => named('source', nameInEarnest(name), all).pipeline;
+    const pipelines = (name?: string) => (name === undefined ? [...engine.pipelines.values()] : [pipeline(name)]);
+    try {
+      return await work({ runtime, engine, pipeline, pipelines });
+    } finally {
+      await engine.close(graceMs);
+    }
   } finally {
-    await engine.close(0);
     await runtime.close();
   }
 }

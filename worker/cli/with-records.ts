@@ -6,7 +6,7 @@ import { openSource } from '../pipeline/open-source.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
 import { tagOf } from '../redis/keys.ts';
 import { livePorts } from './live-ports.ts';
-import type { RuntimeOptions } from './runtime.ts';
+import { checkAccount, type RuntimeOptions } from './runtime.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
 /** A source's stored data, with its connector, which knows how people call the records. */
@@ -51,10 +51,7 @@ export async function withReading<T>(
   options: RuntimeOptions,
   work: (opened: Sources<ReadSource>) => Promise<T>,
 ): Promise<T> {
-  const [{ checkAccount }, { openingForReading }] = await Promise.all([
-    import('./check-account.ts'),
-    import('../pipeline/reading-source.ts'),
-  ]);
+  const { openingForReading } = await import('../pipeline/reading-source.ts');
   const read = async (stored: Stored) => {
     const { runtime, anySource } = stored;
     await checkAccount(runtime);

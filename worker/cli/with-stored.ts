@@ -1,10 +1,8 @@
-import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { FollowUpLists } from '../journey/follow-up-lists.ts';
 import { JourneyStore } from '../journey/store.ts';
 import { Holds } from '../operations/holds.ts';
-import { createLog } from '../operations/log.ts';
 import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { globalTag, isDryRun, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
@@ -12,7 +10,15 @@ import type { Seal } from '../redis/seal.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { sourceNamed, withStoredNames } from '../sources/stored-names.ts';
 import type { StoredSource } from '../support/source-state.ts';
-import { dataKeyOf, openToRead, type Reading, type Runtime, type RuntimeOptions } from './runtime.ts';
+import {
+  commandLog,
+  dataKeyOf,
+  named,
+  openToRead,
+  type Reading,
+  type Runtime,
+  type RuntimeOptions,
+} from './runtime.ts';
 
 export type { StoredSource } from '../support/source-state.ts';
 
@@ -54,7 +60,7 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
   const { redis } = runtime;
   const config = await withStoredNames(runtime.config, redis, { remember: false });
   runtime.config = config;
-  const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
+  const log = commandLog();
   const { seal } = await dataKeyOf(runtime);
   const now = () => new Date();
   const source = ({ name, storedAs }: Pick<StoredSource, 'name' | 'storedAs'>): StoredSource => {
@@ -81,10 +87,9 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
       return found && source(found);
     },
     sources: (name) => {
-      const wanted = config.sources.filter((one) => name === undefined || one.name === nameIn(name, config));
-      if (wanted.length > 0) return wanted.map(source);
-      const there = config.sources.map((one) => nameInEarnest(one.name)).join(', ');
-      throw new CloseloopError(`There is no source "${name}"; there are: ${there}.`, { kind: 'config' });
+      if (name === undefined) return config.sources.map(source);
+      const all = config.sources.map((one) => ({ name: nameInEarnest(one.name), one }));
+      return [source(named('source', nameInEarnest(name), all).one)];
     },
     service: new Outage(redis, { ...serviceEndpoint, log }),
     collecting: new Pauses(redis, globalTag, 'collect', log),

@@ -3,6 +3,7 @@ import type { Actions, Connector as AnyConnector } from '../../core/connector/co
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { Duration, Settle } from '../../core/schedule/duration-setting.ts';
 import { inOurWords, suggestion } from './issues.ts';
+import { distinctNames } from './values.ts';
 
 type Connector = Pick<AnyConnector, 'name' | 'actions'>;
 
@@ -99,11 +100,4 @@ export type AnswerRule = z.output<ReturnType<typeof answerRuleOf>>;
 
 /** The answer rules of a source of this connector. */
 export const answerRulesOf = (connector: Connector, receivers?: KnownReceivers) =>
-  z.array(answerRuleOf(connector, receivers)).superRefine((rules, context) => {
-    const seen = new Set<string>();
-    for (const [i, { name }] of rules.entries()) {
-      const message = 'is used by another answer rule';
-      if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message });
-      seen.add(name);
-    }
-  });
+  z.array(answerRuleOf(connector, receivers)).superRefine(distinctNames('answer rule'));

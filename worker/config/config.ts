@@ -2,17 +2,16 @@ import type { z } from 'zod';
 import type { Connector, ConnectorPorts, ParsedSource } from '../../core/connector/contract.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import { type AnswerRule, answerRulesOf, type KnownReceivers } from './answer-rule.ts';
-import type { ContactList } from './contact-list.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
 import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
+import { ownSettings, partsOf, SourcePolicy } from './policy.ts';
 import { ConfigError, type FoundProblem, type Path, type Problem, pathText } from './problem.ts';
 import { channelNames } from './receivers.ts';
 import { type Rule, Rules, RulesIfAny } from './rule.ts';
-import { partsOf, SourcePolicy, sourcePolicyNames } from './source-policy.ts';
 import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts';
 
 export interface ConfiguredSource extends ParsedSource {
@@ -28,6 +27,9 @@ export interface ConfiguredSource extends ParsedSource {
   /** The policy of this source, which holds beside the policy for all sources. */
   policy: SourcePolicy;
 }
+
+/** The keys (`contactKey`) of the contacts in one file. */
+export type ContactList = ReadonlySet<string>;
 
 export type Config = z.output<typeof General> & {
   sources: ConfiguredSource[];
@@ -148,8 +150,7 @@ function readSources(
     if (!policy.ok) found.push(...policy.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
-    const beside = ['connector', 'rules', 'answers', 'was', ...sourcePolicyNames];
-    const checked = connector && checkWritten(connector.sources, settings, at, document, beside);
+    const checked = connector && checkWritten(connector.sources, settings, at, document, ownSettings);
     const asksNobody = unknown.has(name) ? connector?.mayAskNobody : checked?.ok && checked.data.asksNobody;
     const rules = checkWritten(asksNobody ? RulesIfAny : Rules, writtenRules, [...at, 'rules'], document);
     if (!rules.ok) found.push(...rules.found);

@@ -3,23 +3,28 @@ import { findPackageJSON, registerHooks } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import type { BuiltIn } from '../../core/connector/built-in.ts';
 import type { Connector } from '../../core/connector/contract.ts';
-import type { ConfigDocument } from './document.ts';
+import { type ConfigDocument, readDocument } from './document.ts';
 import { suggestion } from './issues.ts';
 
 /** A stranger's connector that a `connector:` names, or why it can't be loaded. `why` follows "sources.x.connector: ". */
 export type External = { ok: true; connector: Connector } | { ok: false; why: string };
 
-/**
- * Loads the connectors that a configuration's sources name and that are not built in: a path relative to the file
- * (`./my-connector.ts`), or an npm package that is installed beside the file or beside closeloop. Results by the text as written.
- * Never throws: a connector that can't be loaded is reported with the file's other mistakes.
- */
-export async function loadExternalConnectors(
-  document: ConfigDocument,
-  beside: Beside,
-): Promise<ReadonlyMap<string, External>> {
-  return await loadExternal(connectorsNamedIn(document), beside);
+/** Loads the connectors that the sources of this text name, and no others, for `loadConfig`. */
+export async function loadConnectors(
+  text: string,
+  {
+    env,
+    file,
+    builtIn,
+  }: { env: Readonly<Record<string, string | undefined>>; file: string; builtIn: readonly BuiltIn[] },
+) {
+  const document = readDocument(text, env);
+  const named = connectorsNamedIn(document);
+  const loaded = builtIn.filter(({ name }) => named.has(name)).map(({ load }) => load());
+  const external = await loadExternal(named, { file, connectors: builtIn });
+  return { document, connectors: await Promise.all(loaded), builtIn: builtIn.map(({ name }) => name), external };
 }
 
 /** `file`: the configuration. `connectors`: the built-in connectors, which need no loading. */
@@ -28,7 +33,12 @@ interface Beside {
   connectors: readonly Pick<Connector, 'name'>[];
 }
 
-/** Loads connectors by names as a configuration writes them. */
+/**
+ * Loads the connectors that are not built in: a path relative to the configuration (`./my-connector.ts`), or an npm package that is
+ * installed beside it or beside closeloop. Results by the text as written. Never throws: a connector that can't be loaded is reported with
+ * the file's other mistakes.
+ * @param all as a configuration writes them
+ */
 export async function loadExternal(
   all: Iterable<string>,
   { file, connectors: builtIn }: Beside,
@@ -45,7 +55,7 @@ export async function loadExternal(
 }
 
 /** The different values of `connector:` in a configuration, as written. */
-export function connectorsNamedIn({ value }: ConfigDocument): ReadonlySet<string> {
+function connectorsNamedIn({ value }: ConfigDocument): ReadonlySet<string> {
   const { data } = Sources.safeParse(value);
   const written = Object.values(data?.sources ?? {}).map(({ connector }) => connector);
   return new Set(written.filter((name) => name !== ''));

@@ -6,11 +6,10 @@ import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 import { Dashboard } from './dashboard.ts';
-import { Period } from './period.ts';
 import { Policy } from './policy.ts';
 import { channels, NamedReceivers, namesChannel, signsUrl } from './receivers.ts';
 import { Reports } from './reports.ts';
-import { TimeOfDay } from './time-of-day.ts';
+import { Period, TimeOfDay } from './values.ts';
 import { Webhooks } from './webhooks.ts';
 
 /** The URL may hold a password, so no error quotes the URL. */

@@ -1,13 +1,11 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { type RecordPart, type RecordParts, recordParts } from '../../core/connector/record-parts.ts';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 import type { FoundProblem, Path } from './problem.ts';
+import { RecordExpression } from './values.ts';
 
 /* The settings of `never`, which say whom no rule asks: for one source, and in the policy for all sources. */
-
-const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
 
 /** Ids may be written as numbers. */
 const Names = z
@@ -30,7 +28,7 @@ const HandledIn = z
   .describe('From opening to closing');
 
 const conditions = {
-  when: Expression.optional(),
+  when: RecordExpression.optional(),
   ownDomains: z.array(Domain).min(1).optional().describe('Customers with an address there, or below it'),
   tags: Names.optional(),
   brands: Names.optional(),
@@ -60,7 +58,7 @@ export type NeverCondition = z.output<typeof Condition>;
 
 /** Closings about which nobody is asked, whatever the rules say. */
 export const Never = z
-  .array(z.union([Expression.transform((when): NeverCondition => ({ when })), Condition]))
+  .array(z.union([RecordExpression.transform((when): NeverCondition => ({ when })), Condition]))
   .describe('No rule asks about a closing for which one of these is true');
 
 /** The part of the record that each ready-made condition asks about. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isTimeZone } from '../../core/address.ts';
 import { mailPeriods } from './mail-periods.ts';
 import { MailServer } from './receivers.ts';
-import { TimeOfDay } from './time-of-day.ts';
+import { TimeOfDay } from './values.ts';
 
 const ReportMail = z.strictObject({
   name: z

@@ -1,18 +1,13 @@
 import { z } from 'zod';
 import { alternativesIn } from '../../core/mapping/expression-advice.ts';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 import { CampaignChoice } from './campaign-choice.ts';
-import { Cap } from './cap.ts';
-import { MaxAge } from './max-age.ts';
-import { TestContact } from './test-contact.ts';
-import { Throttle } from './throttle.ts';
-import { hoursMistake, TimeOfDay } from './time-of-day.ts';
+import { Cap, MaxAge, Throttle } from './policy.ts';
+import { TestContact } from './test-mode.ts';
+import { distinctNames, hoursMistake, RecordExpression, TimeOfDay } from './values.ts';
 
-const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
-
-const Contact = Expression.superRefine((source, context) => {
+const Contact = RecordExpression.superRefine((source, context) => {
   const others = alternativesIn(source);
   if (others === undefined) return;
   const message = `gives true or false, not a contact: write a list, of which the first usable contact counts: [${others.join(', ')}]`;
@@ -53,14 +48,14 @@ const Share = z.union(
 /** Which closings ask for feedback, in which campaign, whom, with which custom field values, when. */
 export const Rule = z.strictObject({
   name: z.string().min(1).describe('What logs, traces and reports call the rule'),
-  when: Expression.optional().describe('Left out: every closing that no earlier rule took'),
+  when: RecordExpression.optional().describe('Left out: every closing that no earlier rule took'),
   campaign: CampaignChoice.describe(
     "The number of the campaign in which is asked; or one for each of the customers' languages: { en: 12, et: 13, default: 12 }",
   ),
   contact: z
     .union([Contact, z.array(Contact).min(1)])
     .describe('One expression, or several: the first that gives a contact usable in the campaign'),
-  fields: z.record(z.string().min(1), Expression).default({}).describe('Custom field name → expression'),
+  fields: z.record(z.string().min(1), RecordExpression).default({}).describe('Custom field name → expression'),
   delay: Duration.optional().describe("From closing to asking. Left out: the campaign's own delay"),
   maxAge: MaxAge.optional(),
   window: Window.optional().describe("Hours in which may be asked, within the campaign's own"),
@@ -79,13 +74,7 @@ export const Rule = z.strictObject({
 });
 export type Rule = z.output<typeof Rule>;
 
-const Listed = z.array(Rule).superRefine((rules, context) => {
-  const seen = new Set<string>();
-  for (const [i, { name }] of rules.entries()) {
-    if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message: 'is used by another rule' });
-    seen.add(name);
-  }
-});
+const Listed = z.array(Rule).superRefine(distinctNames('rule'));
 
 /** The rules of one source, first to last. */
 export const Rules = Listed.min(1, 'needs at least one rule');

@@ -3,8 +3,8 @@ import type { Connector } from '../../core/connector/contract.ts';
 import { actionsOf, answerRuleOf } from './answer-rule.ts';
 import { General } from './general.ts';
 import { Never } from './never.ts';
+import { SourcePolicy } from './policy.ts';
 import { Rule } from './rule.ts';
-import { SourcePolicy } from './source-policy.ts';
 
 /** An entry of `do` holds exactly one action, under the action's name. */
 function answersOf(connector: Connector, json: (schema: z.ZodType) => object) {

@@ -8,8 +8,8 @@ import {
   type WriteResult,
 } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import { ownSettings } from './policy.ts';
 import type { Path } from './problem.ts';
-import { sourcePolicyNames } from './source-policy.ts';
 
 /*
  * Settings that some commands don't need: a variable that isn't set where such a command runs (a webhook's secret, a vendor's
@@ -18,9 +18,6 @@ import { sourcePolicyNames } from './source-policy.ts';
 
 /** The parts that a command works with: the data in Redis, the Feedback service, or the receivers of alerts. */
 export type Uses = 'redis' | 'service' | 'alerts';
-
-/** The settings of a source that its connector doesn't read. */
-const ours = new Set(['connector', 'rules', 'answers', 'was', ...sourcePolicyNames]);
 
 /** Stands in for a setting of `feedback` whose variable isn't set: the command calls nothing with it. */
 const placeholders: Readonly<Record<string, string>> = {
@@ -40,7 +37,7 @@ export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean
     if (uses === 'service' || !(String(name) in placeholders)) return false;
     return uses === 'alerts' || !(name === 'apiKey' && sealsByKey);
   }
-  return section === 'sources' && setting !== undefined && !ours.has(String(setting));
+  return section === 'sources' && setting !== undefined && !ownSettings.includes(String(setting));
 }
 
 /** The general settings, without those whose variables aren't set here. */

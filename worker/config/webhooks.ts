@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ReceiverName, SigningSecret } from './receivers.ts';
+import { distinctNames } from './values.ts';
 
 /** The personal data of an event. A webhook gets it only where its `include` names it. */
 export const personalParts = ['contact', 'comment', 'fields'] as const;
@@ -45,10 +46,4 @@ const Webhook = z
   .transform(({ secret, secrets = secret === undefined ? [] : [secret], ...webhook }) => ({ ...webhook, secrets }));
 export type Webhook = z.output<typeof Webhook>;
 
-export const Webhooks = z.array(Webhook).superRefine((webhooks, context) => {
-  const seen = new Set<string>();
-  for (const [i, { name }] of webhooks.entries()) {
-    if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message: 'is used by another webhook' });
-    seen.add(name);
-  }
-});
+export const Webhooks = z.array(Webhook).superRefine(distinctNames('webhook'));

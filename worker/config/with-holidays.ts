@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './problem.ts';
 
@@ -32,8 +32,9 @@ async function load() {
     return await import('../../core/schedule/public-holidays.ts');
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
-    const message =
-      'policy.holidays is set, and the package that knows public holidays is not installed: npm install date-holidays';
-    throw new CloseloopError(message, { kind: 'config' }, { cause });
+    throw refusal(
+      'policy.holidays is set, and the package that knows public holidays is not installed: npm install date-holidays',
+      cause,
+    );
   }
 }

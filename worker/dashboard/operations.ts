@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { fingerprintOf } from '../config/changes.ts';
-import { testLines } from '../config/tests.ts';
+import { testLines } from '../config/test-mode.ts';
 import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import pLimit from 'p-limit';
 import { CloseloopError } from '../../core/errors.ts';
-import { type PasswordHash, passwordHashText } from '../config/password-hash.ts';
+import { type PasswordHash, passwordHashText } from '../config/dashboard.ts';
 
 /** The cost of new hashes: 32 MiB and a third of a second each (OWASP's Password Storage Cheat Sheet, 2026). */
 const cost = { ln: 15, p: 3 };

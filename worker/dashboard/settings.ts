@@ -5,7 +5,7 @@ import { dateText, wallTime } from '../../core/schedule/wall-clock.ts';
 import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
-import { testLines } from '../config/tests.ts';
+import { testLines } from '../config/test-mode.ts';
 import { type RunningProcess, runningProcesses } from '../operations/processes.ts';
 import type { CampaignCache } from '../pipeline/open-service.ts';
 import { type LastCheck, lastCheck } from '../preflight/last-check.ts';

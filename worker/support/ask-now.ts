@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
@@ -17,7 +17,7 @@ import { forecastOf, type PreviewContext, readRecord } from './preview.ts';
 export async function askNow(journey: Journey, context: PreviewContext & Pick<Queues, 'queueAskAhead'>): Promise<Date> {
   const { name, store, clock } = context;
   const ref = refOf(name, journey.id);
-  if (journey.state !== 'waiting') throw refusal(`${ref} is ${journey.state}, and does not wait to be asked`);
+  if (journey.state !== 'waiting') throw refusal(`${ref} is ${journey.state}, and does not wait to be asked.`);
   const dueAt = await earliest(journey, context);
   const after = await store.update(
     journey.id,
@@ -29,7 +29,7 @@ export async function askNow(journey: Journey, context: PreviewContext & Pick<Qu
       when: ({ hurried }) => !hurried,
     }),
   );
-  if (after?.state !== 'waiting') throw refusal(`Nothing was changed: ${ref} is ${after?.state ?? 'gone'} since`);
+  if (after?.state !== 'waiting') throw refusal(`Nothing was changed: ${ref} is ${after?.state ?? 'gone'} since.`);
   // Queued also if the journey was hurried before: the process may have ended before it queued the job.
   await context.queueAskAhead(journey, dueAt);
   return dueAt;
@@ -38,24 +38,20 @@ export async function askNow(journey: Journey, context: PreviewContext & Pick<Qu
 /** @throws CloseloopError config if the customer can't be asked sooner than planned */
 async function earliest(journey: Journey, context: PreviewContext): Promise<Date> {
   const status = await readRecord(journey.recordId, context);
-  if (status.is === 'out') throw refusal(`Nobody is asked about its record: ${status.why}`);
-  if (status.is === 'open') throw refusal('Its record is open: nobody is asked about that now');
+  if (status.is === 'out') throw refusal(`Nobody is asked about its record: ${status.why}.`);
+  if (status.is === 'open') throw refusal('Its record is open: nobody is asked about that now.');
   const { record, closing } = status;
   const { id } = await context.store.records.nameOf(record.currentId, closing);
   if (id !== journey.id)
-    throw refusal('Its record was merged, or closed again since: that closing has a journey of its own');
+    throw refusal('Its record was merged, or closed again since: that closing has a journey of its own.');
   const { decision, why, rule, request, trace } = await forecastOf(record, id, { ...journey, hurried: true }, context);
   if (decision === 'skip' || rule === undefined || request === undefined)
-    throw refusal(`Nobody would be asked now: ${why}`);
+    throw refusal(`Nobody would be asked now: ${why}.`);
   const { campaign, dueAt } = request;
   const { contact = request.contact } = journey;
   const later = await laterClosing({ ...journey, contact }, inCampaign(rule, campaign.id), campaign, context);
-  if (later) throw refusal(`It can't be asked ahead of its time: it ${later.why}`);
+  if (later) throw refusal(`It can't be asked ahead of its time: it ${later.why}.`);
   const isSooner = dueAt <= context.clock.now() || journey.dueAt === undefined || dueAt < journey.dueAt;
-  if (!isSooner && !journey.hurried) throw refusal(`It can't be asked sooner than planned: ${trace.join('; ')}`);
+  if (!isSooner && !journey.hurried) throw refusal(`It can't be asked sooner than planned: ${trace.join('; ')}.`);
   return dueAt;
-}
-
-function refusal(message: string): CloseloopError {
-  return new CloseloopError(`${message}.`, { kind: 'config' });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { readInstant } from '../../core/mapping/calendar-value.ts';
 import { daysIn } from './shown-time.ts';
 
@@ -12,9 +12,8 @@ import { daysIn } from './shown-time.ts';
 export function instant(text: string, option: string, { timeZone, now }: { timeZone: string; now: Date }): Date {
   const at = readInstant(dayOf(text, timeZone, now) ?? text, timeZone);
   if (at !== undefined) return at;
-  throw new CloseloopError(
+  throw refusal(
     `${option} must be a day like 2026-11-01, today or yesterday, or a date and time like 2026-11-01T08:00 (in the account's zone, ${timeZone}) or 2026-11-01T08:00:00Z.`,
-    { kind: 'config' },
   );
 }
 
@@ -25,12 +24,7 @@ export function instant(text: string, option: string, { timeZone, now }: { timeZ
 export function dayOn(text: string, option: string, timeZone: string): string {
   const day = dayOf(text, timeZone, new Date()) ?? text.trim();
   if (Day.safeParse(day).success) return day;
-  throw new CloseloopError(
-    `${option} must be a day like 2026-11-01, today or yesterday (in the account's zone, ${timeZone}).`,
-    {
-      kind: 'config',
-    },
-  );
+  throw refusal(`${option} must be a day like 2026-11-01, today or yesterday (in the account's zone, ${timeZone}).`);
 }
 
 const Day = z.iso.date();

@@ -6,7 +6,7 @@ import {
   normaliseContact,
   parseContact,
 } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { ContactRecord } from '../../core/feedback/schemas.ts';
 
@@ -31,7 +31,7 @@ export function contactsNamed(
   if (as === undefined) return [usual, ...contactForms(text, options).slice(1)];
   if (usual.kind === as) return [usual];
   const remedy = as === 'phone' ? 'write it with + or 00 and its country, or set defaultCountry' : 'correct it';
-  throw new CloseloopError(`--as ${as}: the contact is no ${kindNames[as]}; ${remedy}.`, { kind: 'config' });
+  throw refusal(`--as ${as}: the contact is no ${kindNames[as]}; ${remedy}.`);
 }
 
 /** The contacts that a text may name in stored data, in which all spellings of a contact count as the same contact. */

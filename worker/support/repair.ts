@@ -1,5 +1,5 @@
 import { contactKey } from '../../core/contact.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { isTo } from '../../core/feedback/request-form.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
@@ -122,7 +122,7 @@ export async function cancel(journey: Journey, why: string, context: WithdrawCon
   }
   const state = (await store.get(journey.id))?.state;
   if (state === 'cancelled') return state;
-  throw refusal(`${refOf(name, journey.id)} is ${state ?? 'gone'} and can't be cancelled ("journeys show" says more)`);
+  throw refusal(`${refOf(name, journey.id)} is ${state ?? 'gone'} and can't be cancelled ("journeys show" says more).`);
 }
 
 /** A person's finding about a parked journey: the customer was asked by this request, or was not asked, or the grade is on the record. */
@@ -130,14 +130,14 @@ export type Settled = { asked: string } | 'not-asked' | 'written';
 
 /** Resolves a parked journey by what a person knows. @throws CloseloopError config if that is impossible */
 export async function resolve(journey: Journey, settled: Settled, context: RepairContext): Promise<JourneyState> {
-  if (journey.state !== 'parked') throw refusal(`${refOf(context.name, journey.id)} is ${journey.state}, not parked`);
+  if (journey.state !== 'parked') throw refusal(`${refOf(context.name, journey.id)} is ${journey.state}, not parked.`);
   if (settled === 'written') return await asWritten(journey, context);
   return settled === 'not-asked' ? await asNotAsked(journey, context) : await asAsked(journey, settled.asked, context);
 }
 
 async function asWritten(journey: Journey, { store, clock }: RepairContext): Promise<JourneyState> {
   const { answer } = journey;
-  if (!answer) throw refusal('It has no answer that could have been written');
+  if (!answer) throw refusal('It has no answer that could have been written.');
   const after = await store.update(journey.id, (now) => {
     if (now.state !== 'parked') return undefined;
     const written = step(step(now, 'answered', clock.now()), 'written', clock.now(), {
@@ -151,7 +151,7 @@ async function asWritten(journey: Journey, { store, clock }: RepairContext): Pro
 async function asNotAsked(journey: Journey, context: RepairContext): Promise<JourneyState> {
   const { answer, intent } = journey;
   const contact = askedContactOf(journey);
-  if (answer) throw refusal('It has an answer: the customer was asked');
+  if (answer) throw refusal('It has an answer: the customer was asked.');
   // The counters as the person saw them, or later: if they move before the next attempt, the earlier request arrived after all.
   const known = contact && intent && (await context.feedback.contact(contact));
   const at = context.clock.now();
@@ -176,24 +176,24 @@ async function asNotAsked(journey: Journey, context: RepairContext): Promise<Jou
 /** @throws CloseloopError when another process was faster: nothing was stored */
 function resolved(after: Journey | undefined, state: JourneyState, requestId = after?.requestId): JourneyState {
   if (after?.state === state && after.requestId === requestId) return state;
-  throw refusal(`Nothing was changed: the journey is ${after?.state ?? 'gone'} since`);
+  throw refusal(`Nothing was changed: the journey is ${after?.state ?? 'gone'} since.`);
 }
 
 async function asAsked(journey: Journey, requestId: string, context: RepairContext): Promise<JourneyState> {
   const request = await context.feedback.request(requestId).catch((error: unknown) => {
     if (!(error instanceof FeedbackError && error.status === 404)) throw error;
-    throw refusal(`The service has no feedback request ${requestId}`);
+    throw refusal(`The service has no feedback request ${requestId}.`);
   });
   const isShown = [request.phone, request.email, request.identifier].some((contact) => contact !== null);
   const contact = askedContactOf(journey);
   if (contact && isShown && !isTo(request, contactKey(contact))) {
-    throw refusal(`Feedback request ${requestId} went to another contact than the journey's`);
+    throw refusal(`Feedback request ${requestId} went to another contact than the journey's.`);
   }
   const campaign = journey.intent?.campaign ?? journey.campaign;
   if (campaign !== undefined) await context.askedIn(campaign, true);
   const after = await aloneWith(journey, context, async () => {
     const [owner] = await context.areOwned([requestId]);
-    if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey`);
+    if (owner) throw refusal(`Feedback request ${requestId} belongs to another journey.`);
     return await context.store.update(
       journey.id,
       ifStill('parked', {
@@ -225,10 +225,6 @@ async function aloneWith(
     results.push(await work());
     return { do: 'done' };
   });
-  if (results.length === 0) throw refusal('Another journey is asking this person right now: try again in a minute');
+  if (results.length === 0) throw refusal('Another journey is asking this person right now: try again in a minute.');
   return results[0];
-}
-
-function refusal(message: string): CloseloopError {
-  return new CloseloopError(`${message}.`, { kind: 'config' });
 }

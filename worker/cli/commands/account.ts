@@ -1,14 +1,16 @@
 import { Argument, type Command, Option } from 'commander';
+import { mailPeriods } from '../../config/mail-periods.ts';
 import { namedPeriods, stepNames } from '../../reports/period-names.ts';
 import { exports } from '../exports.ts';
-import { instantHelp } from '../instant-help.ts';
-import { dayHelp, example, withConfig } from './options.ts';
-import { run } from './run.ts';
-import { positiveNumber } from './values.ts';
+import { dayHelp, instantHelp, positiveNumber, withConfig } from './options.ts';
+import { runs } from './run.ts';
 
 /** `report`. */
 export function addReport(program: Command): void {
-  withConfig(program.command('report'))
+  withConfig(
+    program.command('report'),
+    'report --since 2026-10-01 --until 2026-10-31 --by Store --config closeloop.yaml',
+  )
     .description('the grades of a period beside those of the period before it, as the service counts them')
     .option('--since <day>', `requests scheduled from this day on; ${dayHelp}; left out: thirty days in all`)
     .option('--until <day>', 'up to and including this day; left out: today')
@@ -20,13 +22,12 @@ export function addReport(program: Command): void {
     .option('--comments <n>', 'and so many of the newest comments', positiveNumber)
     .option('--changed-since <day>', 'with --by: whose grade changed on or after this day')
     .addOption(new Option('--format <format>').choices(['table', 'csv', 'json']).default('table'))
-    .addHelpText('after', example('report --since 2026-10-01 --until 2026-10-31 --by Store --config closeloop.yaml'))
-    .action((options) => run(import('../report.ts'), ({ report }, connectors) => report({ ...options, connectors })));
+    .action(runs(async () => (await import('../report.ts')).report));
 }
 
 /** `answers`. */
 export function addAnswers(program: Command): void {
-  withConfig(program.command('answers'))
+  withConfig(program.command('answers'), 'answers --cursor-file answers.cursor --config closeloop.yaml > answers.jsonl')
     .description("customers' answers with what became of them, for warehouses and spreadsheets: personal data")
     .option('--since <when>', `answered at or after this: ${instantHelp}`)
     .option('--until <when>', 'answered before this')
@@ -46,56 +47,41 @@ export function addAnswers(program: Command): void {
       '--fields <names>',
       'of a CSV file: a column each for these custom fields, separated by commas; left out: one for all, as JSON',
     )
-    .addHelpText('after', example('answers --cursor-file answers.cursor --config closeloop.yaml > answers.jsonl'))
-    .action((options) =>
-      run(import('../answers.ts'), ({ exportAnswers }, connectors) => exportAnswers({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../answers.ts')).exportAnswers));
 }
 
 /** `campaigns`, `surveys`. */
 export function addCatalogue(program: Command): void {
   const campaigns = program.command('campaigns').description("the account's campaigns, as the service tells of them");
-  withConfig(campaigns.command('list'))
+  withConfig(campaigns.command('list'), 'campaigns list --type sms --config closeloop.yaml')
     .description('all but drafts')
     .option('--since <day>', `counting requests scheduled from this day on; ${dayHelp}`)
     .option('--until <day>', 'up to and including this day')
     .addOption(channels())
     .addOption(metrics())
-    .addHelpText('after', example('campaigns list --type sms --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../catalogue.ts'), ({ listCampaigns }, connectors) => listCampaigns({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).listCampaigns));
 
-  withConfig(campaigns.command('show'))
+  withConfig(campaigns.command('show'), 'campaigns show 12 --config closeloop.yaml')
     .description('one, with its custom fields and statistics')
     .addArgument(new Argument('<id>', 'its number').argParser(positiveNumber))
     .option('--since <day>', `counting requests scheduled from this day on; ${dayHelp}`)
     .option('--until <day>', 'up to and including this day')
-    .addHelpText('after', example('campaigns show 12 --config closeloop.yaml'))
-    .action((id: number, options) =>
-      run(import('../catalogue.ts'), ({ showCampaign }, connectors) => showCampaign({ ...options, id, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).showCampaign));
 
   const surveys = program.command('surveys').description("the account's surveys");
-  withConfig(surveys.command('list'))
+  withConfig(surveys.command('list'), 'surveys list --config closeloop.yaml')
     .description('all')
-    .addHelpText('after', example('surveys list --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../catalogue.ts'), ({ listSurveys }, connectors) => listSurveys({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).listSurveys));
 
-  withConfig(surveys.command('show'))
+  withConfig(surveys.command('show'), 'surveys show 3 --config closeloop.yaml')
     .description('one, with its questions')
     .addArgument(new Argument('<id>', 'its number').argParser(positiveNumber))
-    .addHelpText('after', example('surveys show 3 --config closeloop.yaml'))
-    .action((id: number, options) =>
-      run(import('../catalogue.ts'), ({ showSurvey }, connectors) => showSurvey({ ...options, id, connectors })),
-    );
+    .action(runs(async () => (await import('../catalogue.ts')).showSurvey));
 }
 
 /** `export`. */
 export function addExport(program: Command): void {
-  withConfig(program.command('export'))
+  withConfig(program.command('export'), 'export requests --campaign 12 --config closeloop.yaml > requests.jsonl')
     .description("the service's data as JSON, one object a line")
     .addArgument(new Argument('<what>', 'what').choices(exports))
     .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber)
@@ -104,10 +90,7 @@ export function addExport(program: Command): void {
     .option('--changed-since <day>', 'whose grade changed on or after this day (requests, custom-fields)')
     .addOption(channels())
     .addOption(metrics())
-    .addHelpText('after', example('export requests --campaign 12 --config closeloop.yaml > requests.jsonl'))
-    .action((what: (typeof exports)[number], options) =>
-      run(import('../export.ts'), ({ exportAll }, connectors) => exportAll({ ...options, what, connectors })),
-    );
+    .action(runs(async () => (await import('../export.ts')).exportAll));
 }
 
 function channels() {
@@ -118,4 +101,17 @@ function channels() {
 function metrics() {
   const option = new Option('--metric <metrics...>', 'only campaigns of these metrics');
   return option.choices(['avg', 'csat', 'nps', 'survey']);
+}
+
+/** `mail`. */
+export function addMail(program: Command): void {
+  const mail = program
+    .command('mail')
+    .description('mails about the results, which "reports" in the configuration names');
+  withConfig(mail.command('preview'), 'mail preview --out mail.html --config closeloop.yaml')
+    .description('what one says about the last period: personal data; sends nothing')
+    .option('--name <name>', 'which; left out: the first')
+    .addOption(new Option('--every <period>', 'left out: the first of the mail').choices(mailPeriods))
+    .option('--out <file>', 'where its HTML is written to', 'mail.html')
+    .action(runs(async () => (await import('../mail.ts')).previewMail));
 }

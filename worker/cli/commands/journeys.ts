@@ -1,77 +1,57 @@
 import { type Command, Option } from 'commander';
 import { journeyStates } from '../../journey/states.ts';
-import { instantHelp } from '../instant-help.ts';
-import { contactKind, dryRunHelp, example, withConfig } from './options.ts';
-import { run } from './run.ts';
-import { positiveNumber } from './values.ts';
+import { contactKind, dryRunHelp, instantHelp, positiveNumber, withConfig } from './options.ts';
+import { runs } from './run.ts';
 
 /** `journeys`. */
 export function addJourneys(program: Command): void {
   const journeys = program.command('journeys').description('what happened to each closing, and why; mending');
-  filtered(journeys.command('list'))
+  filtered(journeys.command('list'), 'journeys list --config closeloop.yaml --state skipped --since 2026-11-20')
     .description('journeys, last changed first')
     .option('--limit <n>', 'at most so many', positiveNumber, 50)
     .option('--dry-run', dryRunHelp, false)
-    .addHelpText('after', example('journeys list --config closeloop.yaml --state skipped --since 2026-11-20'))
-    .action((options) =>
-      run(import('../journeys.ts'), ({ listJourneys }, connectors) => listJourneys({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../journeys.ts')).listJourneys));
 
-  withConfig(journeys.command('show <journey>'))
+  withConfig(journeys.command('show <journey>'), 'journeys show support/41960.1 --config closeloop.yaml')
     .description('one journey with every step, its time and its reason')
     .option('--dry-run', dryRunHelp, false)
     .option('--answers', 'also what the customer answered, with the texts of the questions: personal data', false)
-    .addHelpText('after', example('journeys show support/41960.1 --config closeloop.yaml'))
-    .action((journey: string, options) =>
-      run(import('../journeys.ts'), ({ showJourney }, connectors) => showJourney({ ...options, journey, connectors })),
-    );
+    .action(runs(async () => (await import('../journeys.ts')).showJourney));
 
   addRepairs(journeys);
 }
 
 /** Adds the commands by which a person changes a journey. */
 function addRepairs(journeys: Command): void {
-  filtered(journeys.command('replay [journey]'))
+  filtered(
+    journeys.command('replay [journey]'),
+    'journeys replay --config closeloop.yaml --source support --error "custom fields"',
+  )
     .description(
       'take failed, skipped or parked journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',
     )
-    .addHelpText('after', example('journeys replay --config closeloop.yaml --source support --error "custom fields"'))
-    .action((journey: string | undefined, options) =>
-      run(import('../repair.ts'), ({ replayJourneys }, connectors) =>
-        replayJourneys({ ...options, journey, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../repair.ts')).replayJourneys));
 
-  withConfig(journeys.command('cancel <journey>'))
+  withConfig(journeys.command('cancel <journey>'), 'journeys cancel support/41960.1 --config closeloop.yaml')
     .description('end one before it asks; a request that was not sent yet is cancelled at the service')
     .option('--why <text>', 'for its trace, which outlives an erasure: no names', 'cancelled by a person')
-    .addHelpText('after', example('journeys cancel support/41960.1 --config closeloop.yaml'))
-    .action((journey: string, options) =>
-      run(import('../repair.ts'), ({ cancelJourney }, connectors) =>
-        cancelJourney({ ...options, journey, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../repair.ts')).cancelJourney));
 
-  withConfig(journeys.command('ask-now <journey>'))
+  withConfig(journeys.command('ask-now <journey>'), 'journeys ask-now support/41960.1 --config closeloop.yaml')
     .description(
       'ask a waiting one ahead of its time: as soon as the hours of its campaign and of text messages let it',
     )
-    .addHelpText('after', example('journeys ask-now support/41960.1 --config closeloop.yaml'))
-    .action((journey: string, options) =>
-      run(import('../repair.ts'), ({ hurryJourney }, connectors) => hurryJourney({ ...options, journey, connectors })),
-    );
+    .action(runs(async () => (await import('../repair.ts')).hurryJourney));
 
-  withConfig(journeys.command('resolve <journey>'))
+  withConfig(
+    journeys.command('resolve <journey>'),
+    'journeys resolve support/41960.1 --asked 90017 --config closeloop.yaml',
+  )
     .description('settle a parked one with what a person found out')
     .option('--asked <request>', 'its customer was asked by this feedback request')
     .option('--not-asked', 'its customer was not asked: it is asked now', false)
     .option('--written', 'its grade is on the record', false)
-    .addHelpText('after', example('journeys resolve support/41960.1 --asked 90017 --config closeloop.yaml'))
-    .action((journey: string, options) =>
-      run(import('../repair.ts'), ({ resolveJourney }, connectors) =>
-        resolveJourney({ ...options, journey, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../repair.ts')).resolveJourney));
 }
 
 /** `events`. */
@@ -79,26 +59,20 @@ export function addEvents(program: Command): void {
   const events = program
     .command('events')
     .description('what was told of records and given up, without a journey to show it');
-  withConfig(events.command('list'))
+  withConfig(events.command('list'), 'events list --config closeloop.yaml')
     .description('changes, grades and survey answers that were given up, and why')
     .option('--source <name>', 'only of this source')
-    .addHelpText('after', example('events list --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../events.ts'), ({ listEvents }, connectors) => listEvents({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../events.ts')).listEvents));
 
-  withConfig(events.command('replay [event]'))
+  withConfig(events.command('replay [event]'), 'events replay --config closeloop.yaml')
     .description('take one of them up again, or all')
     .option('--source <name>', 'only of this source')
-    .addHelpText('after', example('events replay --config closeloop.yaml'))
-    .action((event: string | undefined, options) =>
-      run(import('../events.ts'), ({ replayEvents }, connectors) => replayEvents({ ...options, event, connectors })),
-    );
+    .action(runs(async () => (await import('../events.ts')).replayEvents));
 }
 
 /** Adds the options that choose journeys. */
-function filtered(command: Command): Command {
-  return withConfig(command)
+function filtered(command: Command, call: string): Command {
+  return withConfig(command, call)
     .option('--source <name>', 'only this source')
     .addOption(new Option('--state <state>', 'only this state').choices([...journeyStates]))
     .option('--contact <contact>', 'only about this phone number, e-mail address or identifier')

@@ -1,12 +1,10 @@
 import { type Command, Option } from 'commander';
-import { instantHelp } from '../instant-help.ts';
-import { dryRunHelp, example, withConfig } from './options.ts';
-import { run } from './run.ts';
-import { grade, positiveNumber } from './values.ts';
+import { dryRunHelp, grade, instantHelp, positiveNumber, withConfig } from './options.ts';
+import { runs } from './run.ts';
 
 /** `preview`, `why`, `windows`. */
 export function addPolicy(program: Command): void {
-  withConfig(program.command('preview'))
+  withConfig(program.command('preview'), 'preview support/41960 --config closeloop.yaml')
     .description(
       'what would be sent about a record, or about the closings since a day, to whom, when and why, or why not; 3 where no closing of a source would be asked about. Sends nothing',
     )
@@ -19,14 +17,9 @@ export function addPolicy(program: Command): void {
     .option('--answer <grade>', 'also what the answer rules would do if its customer gave this grade', grade)
     .option('--comment <text>', 'with this comment')
     .option('--show-record', 'also what rules and fields see of it', false)
-    .addHelpText('after', example('preview support/41960 --config closeloop.yaml'))
-    .action((record: string | undefined, options) =>
-      run(import('../preview.ts'), ({ preview }, connectors) =>
-        preview({ ...options, record: record ?? options.record, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../preview.ts')).preview));
 
-  withConfig(program.command('why'))
+  withConfig(program.command('why'), 'why carl@example.com --config closeloop.yaml')
     .description(
       'why a customer was asked or not, closing by closing, and what would be sent now; 1 when closeloop has never heard of them',
     )
@@ -34,12 +27,12 @@ export function addPolicy(program: Command): void {
     .option('--source <name>', 'only of this source')
     .option('--stored', 'only what is stored: reads no record at its vendor, and asks nothing of the service', false)
     .option('--dry-run', dryRunHelp, false)
-    .addHelpText('after', example('why carl@example.com --config closeloop.yaml'))
-    .action((about: string, options) =>
-      run(import('../why.ts'), ({ why }, connectors) => why({ ...options, about, connectors })),
-    );
+    .action(runs(async () => (await import('../why.ts')).why));
 
-  withConfig(program.command('windows'))
+  withConfig(
+    program.command('windows'),
+    'windows --rule "phone team" --zone America/New_York --from 2026-12-21 --config closeloop.yaml',
+  )
     .description('the coming weeks: when each rule may ask, on the clock of a recipient; 1 where it never may')
     .option('--source <name>', 'only rules of this source')
     .option('--rule <name>', 'only this rule')
@@ -50,11 +43,5 @@ export function addPolicy(program: Command): void {
     )
     .option('--from <day>', 'the first day; left out: today')
     .option('--weeks <n>', 'so many', positiveNumber, 2)
-    .addHelpText(
-      'after',
-      example('windows --rule "phone team" --zone America/New_York --from 2026-12-21 --config closeloop.yaml'),
-    )
-    .action((options) =>
-      run(import('../windows.ts'), ({ windows }, connectors) => windows({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../windows.ts')).windows));
 }

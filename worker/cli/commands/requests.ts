@@ -1,8 +1,6 @@
 import { Argument, type Command } from 'commander';
-import { instantHelp } from '../instant-help.ts';
-import { contactKind, dayHelp, example, withConfig } from './options.ts';
-import { run } from './run.ts';
-import { grade, positiveNumber } from './values.ts';
+import { contactKind, dayHelp, grade, instantHelp, positiveNumber, withConfig } from './options.ts';
+import { runs } from './run.ts';
 
 /** `requests`. */
 export function addRequests(program: Command): void {
@@ -12,28 +10,25 @@ export function addRequests(program: Command): void {
 }
 
 function addReading(requests: Command): void {
-  withConfig(requests.command('list'))
+  withConfig(requests.command('list'), 'requests list --campaign 12 --config closeloop.yaml')
     .description('those of a campaign, or all')
     .option('--campaign <id>', 'only of this campaign', positiveNumber)
     .option('--since <day>', `scheduled from this day on; ${dayHelp}`)
     .option('--until <day>', 'up to and including this day')
     .option('--changed-since <day>', 'whose grade changed on or after this day')
     .option('--limit <n>', 'at most so many', positiveNumber, 50)
-    .addHelpText('after', example('requests list --campaign 12 --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../requests.ts'), ({ listRequests }, connectors) => listRequests({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../requests.ts')).listRequests));
 
-  withConfig(requests.command('get <id>'))
+  withConfig(requests.command('get <id>'), 'requests get 90017 --config closeloop.yaml')
     .description('one')
-    .addHelpText('after', example('requests get 90017 --config closeloop.yaml'))
-    .action((id: string, options) =>
-      run(import('../requests.ts'), ({ getRequest }, connectors) => getRequest({ ...options, id, connectors })),
-    );
+    .action(runs(async () => (await import('../requests.ts')).getRequest));
 }
 
 function addChanging(requests: Command): void {
-  withConfig(requests.command('create'))
+  withConfig(
+    requests.command('create'),
+    'requests create --campaign 12 --contact carl@example.com --config closeloop.yaml',
+  )
     .description('one past rules and throttle, without a journey')
     .requiredOption('--campaign <id>', 'the campaign', positiveNumber)
     .requiredOption('--contact <contact>', 'phone number, e-mail address or identifier')
@@ -41,34 +36,18 @@ function addChanging(requests: Command): void {
     .addOption(contactKind('an identifier in an external campaign, else as it looks'))
     .option('--scheduled <when>', `${instantHelp}; left out: after the campaign's own delay`)
     .option('--anyway', 'also a text message that would leave outside the hours of policy.sms')
-    .addHelpText('after', example('requests create --campaign 12 --contact carl@example.com --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../requests.ts'), ({ createRequest }, connectors) => createRequest({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../requests.ts')).createRequest));
 
-  withConfig(requests.command('grade <id>'))
+  withConfig(requests.command('grade <id>'), 'requests grade 90017 5 --config closeloop.yaml')
     .description('in an external campaign')
     .addArgument(new Argument('<grade>', "a number of the campaign's scale").argParser(grade))
-    .addHelpText('after', example('requests grade 90017 5 --config closeloop.yaml'))
-    .action((id: string, grade: number, options) =>
-      run(import('../requests.ts'), ({ gradeRequest }, connectors) =>
-        gradeRequest({ ...options, id, grade, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../requests.ts')).gradeRequest));
 
-  withConfig(requests.command('comment <id> <text>'))
+  withConfig(requests.command('comment <id> <text>'), 'requests comment 90017 "Thanks" --config closeloop.yaml')
     .description('in an external campaign')
-    .addHelpText('after', example('requests comment 90017 "Thanks" --config closeloop.yaml'))
-    .action((id: string, text: string, options) =>
-      run(import('../requests.ts'), ({ commentRequest }, connectors) =>
-        commentRequest({ ...options, id, comment: text, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../requests.ts')).commentRequest));
 
-  withConfig(requests.command('cancel <id>'))
+  withConfig(requests.command('cancel <id>'), 'requests cancel 90017 --config closeloop.yaml')
     .description('while it is scheduled')
-    .addHelpText('after', example('requests cancel 90017 --config closeloop.yaml'))
-    .action((id: string, options) =>
-      run(import('../requests.ts'), ({ cancelRequest }, connectors) => cancelRequest({ ...options, id, connectors })),
-    );
+    .action(runs(async () => (await import('../requests.ts')).cancelRequest));
 }

@@ -1,3 +1,4 @@
+import type { Command, OptionValues } from 'commander';
 import type { BuiltIn } from '../../../core/connector/built-in.ts';
 
 let exitCode = 0;
@@ -7,7 +8,21 @@ export function lastExitCode(): number {
   return exitCode;
 }
 
-/** Only the command that runs is loaded, so that each starts fast. */
+/**
+ * The action of a command, which is loaded when it runs, so that each starts fast. It is given its options, its arguments by their names,
+ * and the connectors.
+ */
+export function runs<Options extends OptionValues>(
+  load: () => Promise<(options: Options) => Promise<number>>,
+): (this: Command) => Promise<void> {
+  return async function () {
+    const named = this.registeredArguments.map((one, i) => [one.name(), this.processedArgs[i]] as const);
+    const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+    await run(load(), (command, connectors) => command({ ...this.opts<Options>(), ...given, connectors }));
+  };
+}
+
+/** Runs a command that takes something else. */
 export async function run<Module>(
   loading: Promise<Module>,
   command: (module: Module, connectors: readonly BuiltIn[]) => Promise<number>,

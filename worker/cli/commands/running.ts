@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
-import { instantHelp } from '../instant-help.ts';
-import { configHelp, defaultConfig, dryRunHelp, example, withConfig } from './options.ts';
-import { run } from './run.ts';
+import { configHelp, defaultConfig, dryRunHelp, example, instantHelp, withConfig } from './options.ts';
+import { runs } from './run.ts';
 
 /** `start`. */
 export function addStart(program: Command): void {
@@ -26,48 +25,29 @@ export function addStart(program: Command): void {
     )
     .option('--data <dir>', 'where the embedded Redis keeps its data when the configuration names none', '.closeloop')
     .addHelpText('after', example('start --config closeloop.yaml --role worker'))
-    .action((options) =>
-      run(import('../start.ts'), ({ start }, connectors) =>
-        start({ ...options, config: options.demo ? undefined : options.config, connectors }),
-      ),
-    );
+    .action(runs(async () => (await import('../start.ts')).start));
 }
 
-/** Adds the commands about running processes: `status`, `dry-run`, `collect`, `alerts`. */
+/** Adds the commands about running processes: `status`, `dry-run`, `collect`. */
 export function addRunning(program: Command): void {
-  withConfig(program.command('status'))
+  withConfig(program.command('status'), 'status --config closeloop.yaml')
     .description(
       'each source: journeys by state, what is stopped, what webhooks missed; ends with 1 where nothing runs',
     )
     .option('--dry-run', dryRunHelp, false)
-    .addHelpText('after', example('status --config closeloop.yaml'))
-    .action((options) => run(import('../status.ts'), ({ status }, connectors) => status({ ...options, connectors })));
+    .action(runs(async () => (await import('../status.ts')).status));
 
-  withConfig(program.command('dry-run'))
+  withConfig(program.command('dry-run'), 'dry-run --since 2026-11-16 --config closeloop.yaml')
     .description(
       'what "start --dry-run" would have done: closings by what became of them, and by name those to look at before going live',
     )
     .option('--source <name>', 'only of this source')
     .option('--since <when>', `only what closed since: ${instantHelp}`)
     .option('--until <when>', 'and before; left out: now')
-    .addHelpText('after', example('dry-run --since 2026-11-16 --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../dry-run.ts'), ({ showDryRun }, connectors) => showDryRun({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../dry-run.ts')).showDryRun));
 
-  withConfig(program.command('collect'))
+  withConfig(program.command('collect'), 'collect --once --config closeloop.yaml')
     .description('collect the grades of every campaign now and write them back, then end')
     .option('--once', 'the only way there is: "start" collects all the time', true)
-    .addHelpText('after', example('collect --once --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../collect.ts'), ({ collectOnce }, connectors) => collectOnce({ ...options, connectors })),
-    );
-
-  const alerts = program.command('alerts').description('who is told when a person has to act');
-  withConfig(alerts.command('test'))
-    .description('send an alert that says it is a test to everybody whom "alerts" names')
-    .addHelpText('after', example('alerts test --config closeloop.yaml'))
-    .action((options) =>
-      run(import('../alerts.ts'), ({ testAlerts }, connectors) => testAlerts({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../collect.ts')).collectOnce));
 }

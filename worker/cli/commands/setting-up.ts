@@ -1,25 +1,23 @@
-import type { Command } from 'commander';
-import { example, withConfig, withRemoved } from './options.ts';
-import { loadConnectors, run } from './run.ts';
-import { repeated } from './values.ts';
+import { Argument, type Command } from 'commander';
+import type { Shell } from '../completion.ts';
+import { example, repeated, withConfig, withRemoved } from './options.ts';
+import { loadConnectors, run, runs } from './run.ts';
 
 /** `check`, `setup`. */
 export function addChecks(program: Command): void {
-  withRemoved(withConfig(program.command('check')), { try: tried })
+  withRemoved(withConfig(program.command('check'), 'check --strict --config closeloop.yaml'), { try: tried })
     .description('everything that would keep it from working, found at the service and the vendors; 1 for an error')
     .option('--source <name>', 'only this source')
     .option('--strict', 'also warnings have an exit code: 3', false)
-    .addHelpText('after', example('check --strict --config closeloop.yaml'))
-    .action((options) => run(import('../check.ts'), ({ check }, connectors) => check({ ...options, connectors })));
+    .action(runs(async () => (await import('../check.ts')).check));
 
-  withConfig(program.command('setup'))
+  withConfig(program.command('setup'), 'setup --config closeloop.yaml --source support')
     .description(
       'create what is missing at the vendors (fields, properties, webhooks), after showing it; safe to repeat',
     )
     .option('--source <name>', 'only this source')
     .option('--yes', 'do not ask; with --json nothing is done without it', false)
-    .addHelpText('after', example('setup --config closeloop.yaml --source support'))
-    .action((options) => run(import('../setup.ts'), ({ setup }, connectors) => setup({ ...options, connectors })));
+    .action(runs(async () => (await import('../setup.ts')).setup));
 }
 
 const tried =
@@ -55,9 +53,7 @@ export function addInit(program: Command): void {
     .option('--yes', 'take the usual answer where there is one, and create what is missing at the vendor', false);
   init
     .addHelpText('after', example('init --vendor zendesk'))
-    .action((options) =>
-      run(import('../init/init.ts'), (module, connectors) => module.init({ ...options, connectors })),
-    );
+    .action(runs(async () => (await import('../init/init.ts')).init));
 
   // The vendors' questions are read only for the command that has a flag for each.
   program.hook('preSubcommand', async (_program, command) => {
@@ -66,4 +62,28 @@ export function addInit(program: Command): void {
     const { vendorsNamedIn } = await import('../init/strangers.ts');
     await addQuestions(init, await vendorsNamedIn(program.args, await loadConnectors()));
   });
+}
+
+/** `completion`. */
+export function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('print what a shell reads to complete commands and options: source <(closeloop completion bash)')
+    .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', example('completion bash'))
+    .action((shell: Shell) =>
+      run(import('../completion.ts'), ({ completion }, connectors) => completion(shell, program, connectors)),
+    );
+}
+
+/** `dashboard`. */
+export function addDashboard(program: Command): void {
+  const dashboard = program.command('dashboard').description('the page for people');
+  dashboard
+    .command('password')
+    .description(
+      'read a password from the terminal, which does not show it, or from standard input, and print its hash: dashboard.users[].password',
+    )
+    .addHelpText('after', example('dashboard password'))
+    .action(() => run(import('../dashboard-password.ts'), ({ dashboardPassword }) => dashboardPassword(process.stdin)));
 }

@@ -1,8 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { standins } from '../../../standins/index.ts';
-import { example } from './options.ts';
+import { example, wholeNumber } from './options.ts';
 import { run } from './run.ts';
-import { wholeNumber } from './values.ts';
 
 /** `standin`. */
 export function addStandin(program: Command): void {

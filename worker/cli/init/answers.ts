@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import type { Flaw } from './flaws.ts';
 import type { Person } from './person.ts';
 
@@ -144,7 +144,7 @@ export class Answers {
       ...(missing === '' ? [] : [`Nobody can be asked here, as standard input is no terminal. Missing: ${missing}.`]),
       ...this.#wrong,
     ];
-    if (all.length > 0) throw new CloseloopError(all.join('\n'), { kind: 'config' });
+    if (all.length > 0) throw refusal(all.join('\n'));
   }
 
   #noteMissing(what: string): string {
@@ -175,7 +175,7 @@ function refuseUnknown(values: readonly string[], { flag, options }: Choice): vo
   const unknown = values.find((value) => !isOne(value, options));
   if (unknown === undefined) return;
   const names = options.map(({ value }) => value).join(', ');
-  throw new CloseloopError(`--${flag}: there is no ${unknown}; there are: ${names}.`, { kind: 'config' });
+  throw refusal(`--${flag}: there is no ${unknown}; there are: ${names}.`);
 }
 
 const notListed = (value: string, options: Choice['options']): string =>

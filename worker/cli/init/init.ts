@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { styleText } from 'node:util';
-import { CloseloopError } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { createFeedbackClient } from '../../../core/feedback/client.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../core/feedback/settings.ts';
@@ -91,9 +91,7 @@ async function prepare(options: InitOptions, say: (text: string) => void): Promi
 async function refuseOverwriting(file: string, overwrite: boolean, { person }: Answers): Promise<void> {
   if (!existsSync(file) || overwrite) return;
   if (person && /^y(es)?$/i.test(await person.ask(`${file} is there already. Write it anew? [y/N] `))) return;
-  throw new CloseloopError(`${file} is there already, and stays as it is: say --overwrite, or another --config.`, {
-    kind: 'config',
-  });
+  throw refusal(`${file} is there already, and stays as it is: say --overwrite, or another --config.`);
 }
 
 /** The campaigns that requests can be created in. @throws CloseloopError that says what is wrong with the address or the key */
@@ -104,12 +102,12 @@ async function campaignsOf(
   const settings = FeedbackSettings.safeParse({ baseUrl: feedbackUrl, apiKey, timeZone });
   if (!settings.success) {
     const mistakes = settings.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-    throw new CloseloopError(`The Feedback Collection Service: ${mistakes.join('; ')}.`, { kind: 'config' });
+    throw refusal(`The Feedback Collection Service: ${mistakes.join('; ')}.`);
   }
   const campaigns: Campaign[] = [];
   for await (const one of createFeedbackClient(settings.data, livePorts).campaigns()) campaigns.push(one);
   if (campaigns.length > 0) return campaigns;
-  throw new CloseloopError('The account has no active campaign: make one at the service first.', { kind: 'config' });
+  throw refusal('The account has no active campaign: make one at the service first.');
 }
 
 async function chooseCampaign({ name }: AnsweredSource, campaigns: readonly Campaign[], answers: Answers) {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { CloseloopError } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 
 /** A person at a terminal. */
 export interface Person {
@@ -33,7 +33,7 @@ export function personAt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): 
       return (await lines.question(question, { signal: gone.signal })).trim();
     } catch (cause) {
       if (!gone.signal.aborted) throw cause;
-      throw new CloseloopError('Nothing was written: the input ended.', { kind: 'config' }, { cause });
+      throw refusal('Nothing was written: the input ended.', cause);
     }
   };
   return {

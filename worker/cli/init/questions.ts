@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BuiltIn } from '../../../core/connector/built-in.ts';
 import type { FieldSuggestion, Onboarding } from '../../../core/connector/onboarding.ts';
-import { CloseloopError } from '../../../core/errors.ts';
+import { CloseloopError, refusal } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { Campaign, CustomFieldDefinition } from '../../../core/feedback/schemas.ts';
 import type { Answers } from './answers.ts';
@@ -175,7 +175,7 @@ export async function askFields(
   const fields: Record<string, string> = {};
   for (const one of given) {
     const at = one.indexOf('=');
-    if (at < 1) throw new CloseloopError(`--field: "${one}" is not like Store=ticket.id.`, { kind: 'config' });
+    if (at < 1) throw refusal(`--field: "${one}" is not like Store=ticket.id.`);
     fields[one.slice(0, at)] = one.slice(at + 1);
   }
   if (given.length > 0 || !answers.asks) return fields;

@@ -1,5 +1,5 @@
 import type { BuiltIn } from '../../../core/connector/built-in.ts';
-import { CloseloopError } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { isPath, loadExternal } from '../../config/external-connectors.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function withStrangers(
   return [...builtIn, ...strangers];
 }
 
-const unfit = (written: string, why: string) => new CloseloopError(`--vendor ${written}: ${why}.`, { kind: 'config' });
+const unfit = (written: string, why: string) => refusal(`--vendor ${written}: ${why}.`);
 
 /** Loads the vendors before the command line is read, as its flags depend on them. A vendor that can't be loaded is reported when the command line is read. */
 export async function vendorsNamedIn(

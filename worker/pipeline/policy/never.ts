@@ -3,7 +3,7 @@ import { type ContactOptions, contactKey, mostCandidates, parseContact } from '.
 import { CloseloopError } from '../../../core/errors.ts';
 import { type Expression, evaluateAll, type Findings } from '../../../core/mapping/expression.ts';
 import { domainOf, isReservedAddress, isRoleAddress, isWithin } from '../../../core/unfit-address.ts';
-import type { ContactList } from '../../config/contact-list.ts';
+import type { ContactList } from '../../config/config.ts';
 import type { NeverCondition } from '../../config/never.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Skip } from '../../journey/reasons.ts';

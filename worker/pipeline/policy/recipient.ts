@@ -1,7 +1,7 @@
 import { type CampaignType, type Contact, contactFor } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
-import type { TestContact } from '../../config/test-contact.ts';
+import type { TestContact } from '../../config/test-mode.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { type CampaignRule, needOf } from '../rules.ts';
 

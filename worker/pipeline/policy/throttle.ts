@@ -1,6 +1,5 @@
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
-import type { Policy } from '../../config/policy.ts';
-import type { Throttle } from '../../config/throttle.ts';
+import type { Policy, Throttle } from '../../config/policy.ts';
 import type { HeldBy, Limit } from '../../journey/contacts.ts';
 import { asEarlier, beforeThat, elsewhere, type LastAsked } from '../../journey/last-asked.ts';
 import { type CampaignRule, policiesOf } from '../rules.ts';

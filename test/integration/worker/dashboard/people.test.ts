@@ -1,6 +1,6 @@
 import { randomBytes, scryptSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { passwordHashText } from '../../../../worker/config/password-hash.ts';
+import { passwordHashText } from '../../../../worker/config/dashboard.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, scryptSync } from 'node:crypto';
-import { passwordHashText } from '../../../../worker/config/password-hash.ts';
+import { passwordHashText } from '../../../../worker/config/dashboard.ts';
 
 export const passwords = { anna: 'anna is allowed to act', bob: 'bob may look at all of it' };
 

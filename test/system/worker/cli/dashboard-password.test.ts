@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { WrittenPasswordHash } from '../../../../worker/config/password-hash.ts';
+import { WrittenPasswordHash } from '../../../../worker/config/dashboard.ts';
 import { isPassword } from '../../../../worker/dashboard/password.ts';
 import { closeloop } from '../../../support/processes.ts';
 

@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changedPaths } from '../../../../worker/config/changes.ts';
-import { parseContactList } from '../../../../worker/config/contact-list.ts';
-import { withContactLists } from '../../../../worker/config/contact-lists.ts';
+import { parseContactList, withContactLists } from '../../../../worker/config/contact-lists.ts';
 import { testFolder } from '../../../support/folder.ts';
 import { toyConfig } from '../../../support/worker/configs.ts';
 

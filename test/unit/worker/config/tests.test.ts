@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { TestContact } from '../../../../worker/config/test-contact.ts';
-import { testLines, testPlaces } from '../../../../worker/config/tests.ts';
+import { TestContact, testLines, testPlaces } from '../../../../worker/config/test-mode.ts';
 
 const me = { email: 'me@acme.com' };
 

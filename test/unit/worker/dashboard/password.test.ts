@@ -1,6 +1,6 @@
 import { scryptSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { WrittenPasswordHash } from '../../../../worker/config/password-hash.ts';
+import { WrittenPasswordHash } from '../../../../worker/config/dashboard.ts';
 import { hashPassword, isPassword } from '../../../../worker/dashboard/password.ts';
 
 test('what is printed for a password fits that password alone, however its letters are composed', async () => {

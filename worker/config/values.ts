@@ -1,4 +1,36 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
+
+/* Kinds of values that several sections of the configuration have. */
+
+/** A duration that is longer than none. */
+export const Period = Duration.refine((ms) => ms > 0, 'must be longer than 0');
+
+export const RecordExpression = ExpressionSource.meta({
+  description: 'JSONata over the record as the connector presents it',
+});
+
+/** An IP address, or a range of IP addresses as address/bits. */
+export const AddressRange = z.string().refine((text) => {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return version !== 0 && isPrefix && more.length === 0;
+}, 'must be an address like 10.0.0.7, or a range like 10.0.0.0/8');
+
+/** For `superRefine` of a list whose entries have names. @param what an entry is, for the message */
+export const distinctNames =
+  (what: string) =>
+  (entries: readonly { name: string }[], context: z.RefinementCtx): void => {
+    const seen = new Set<string>();
+    for (const [i, { name }] of entries.entries()) {
+      const message = `is used by another ${what}`;
+      if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message });
+      seen.add(name);
+    }
+  };
 
 export const TimeOfDay = z
   .string({ error: ({ input }) => timeMistake(input) })
