@@ -1,8 +1,7 @@
 import DataLoader from 'dataloader';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { CalledAs } from '../../core/connector/calls.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { JourneyCall, StoredCall } from './calls.ts';
 
 /** A source makes calls of a few dozen names. A connector that put ids into names would fill Redis: further names have number 0. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 
 /** A cap on requests: of a rule, a campaign, a group, or over everything. */
 export interface CapScope {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { globalTag, sharedSpaces } from '../redis/keys.ts';
 import { releaseLock } from '../redis/lock.ts';
-import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest, bucketOf } from './journey-keys.ts';
 import { LastAsked, memoryMs, type OwnNote, takenBack, withoutJourney, withRequestsOf } from './last-asked.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { Forgotten } from './forgotten.ts';
 

@@ -1,5 +1,4 @@
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Journey } from './journey.ts';
 import { answeredAt, type JourneyKeys, listedAt } from './journey-keys.ts';
 import { changingLists } from './list-scripts.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { dataVersion, type KnownData, type Migration } from '../redis/data-version.ts';
 import { globalTag, knownSourcesKey, tagOf } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { answeredAt, JourneyKeys } from './journey-keys.ts';
 import { changingLists } from './list-scripts.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { CallNames } from './call-names.ts';
 import type { JourneyCall } from './calls.ts';
 import { countsBetween, type HourCounts } from './hourly-sums.ts';

@@ -1,5 +1,4 @@
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { buckets, type JourneyKeys } from './journey-keys.ts';
 
 // <tag>:records:<bucket>  of each record with journeys: "<count> <alive> <asked>", then of each of its events and closings

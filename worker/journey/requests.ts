@@ -1,5 +1,4 @@
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 
 // <tag>:requests:<bucket>  of each feedback request the id of its journey. Of a record's first journey, nearly all are one, it is the

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { RecordSnapshots } from '../../core/connector/contract.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { recordsKey } from './journey-keys.ts';
 

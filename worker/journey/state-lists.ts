@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { passing, pieces } from './list-scripts.ts';

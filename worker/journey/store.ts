@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Log, Ports } from '../../core/ports.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { CallNames } from './call-names.ts';
 import { newCallsOf, withCalls } from './calls.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest } from './journey-keys.ts';
 import { addressesScript, noteWaitingScript, settledScript, waitingScript } from './people-scripts.ts';

@@ -1,6 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 
 /** Ends a hold, and notes in the same step that its jobs have to be queued again. KEYS holds, lifted · ARGV field */
 const liftScript = `

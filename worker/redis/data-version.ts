@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from './client.ts';
+import { type RedisClient, runScript } from './client.ts';
 import { globalTag } from './keys.ts';
 import { releaseLock, renewLock, takeLock } from './lock.ts';
-import { runScript } from './script.ts';
 
 /**
  * The version of the data in Redis. It is raised, with a migration, when an earlier closeloop would misread the data of this version. An added

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector/contract.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { RedisClient } from './client.ts';
-import { runScript } from './script.ts';
+import { type RedisClient, runScript } from './client.ts';
 
 /** Background calls leave this part of a bucket to other work, and wait behind work that arrives up to a minute later. */
 const backgroundFloor = 0.5;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from './client.ts';
-import { runScript } from './script.ts';
+import { type RedisClient, runScript } from './client.ts';
 
 /**
  * KEYS time of the next free turn, turns given out · ARGV id, now, ms between two turns, ms to keep. Returns ms until the turn.

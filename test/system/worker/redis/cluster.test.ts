@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBudget } from '../../../../worker/redis/budget.ts';
 import { checkRedis } from '../../../../worker/redis/check-redis.ts';
 import { connect, type RedisHandle } from '../../../../worker/redis/connection.ts';
-import { runScript } from '../../../../worker/redis/script.ts';
+import { runScript } from '../../../../worker/redis/client.ts';
 import { findServerBinary } from '../../../../worker/redis/server-binary.ts';
 import { useFolder } from '../../../support/folder.ts';
 import { freePort } from '../../../support/free-port.ts';
