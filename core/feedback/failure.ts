@@ -1,6 +1,6 @@
+import { faultOf, neverSentBy } from '../connector/network.ts';
 import { transientAfter } from '../connector/retry-after.ts';
-import type { Advice, Outcome } from '../errors.ts';
-import { CloseloopError } from '../errors.ts';
+import { type Advice, CloseloopError, type Outcome } from '../errors.ts';
 import { shownField } from '../mismatches.ts';
 import { type Answer, namesNobody, type Place, type Said, wordsOf } from './response.ts';
 import { shownMessage } from './shown-message.ts';
@@ -30,11 +30,7 @@ export class FeedbackError extends CloseloopError {
   readonly #fields: Readonly<Record<string, string[]>> | undefined;
 
   constructor(message: string, advice: Advice, options: ErrorOptions = {}) {
-    const { outcome, cause } = options;
-    super(message, advice, {
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(cause === undefined ? {} : { cause }),
-    });
+    super(message, advice, options);
     this.status = options.status;
     this.addressFlaw = options.addressFlaw;
     this.#detail = options.detail;
@@ -238,4 +234,50 @@ export function notJsonFailure(answer: Answer, call: Place, outcome: Outcome): F
   const type = /^[\w.+-]+\/[\w.+-]+/.exec(answer.headers.get('content-type') ?? '')?.[0] ?? 'no content type';
   const message = `Feedback service: ${call.place} answered ${answer.status} without JSON (${type}): something other than the service answers at feedback.baseUrl.`;
   return new FeedbackError(message, { kind: 'transient' }, { outcome, status: answer.status });
+}
+
+/** The error for a call for which `fetch`, or reading the body, failed. The message never quotes the cause. */
+export function networkFailure(error: unknown, call: Place): FeedbackError {
+  const { code } = faultOf(error);
+  const never = (what: string, remedy: string): FeedbackError => failure(call, what, remedy, 'never-sent', error);
+  switch (neverSentBy(error)) {
+    case 'blocked-port': {
+      const what = 'the port in its address is one that fetch never calls (as of mail, IRC, X11)';
+      return failure(call, what, 'name another port in feedback.baseUrl', 'never-sent', error, 'config');
+    }
+    case 'no-name':
+      return never(`the host name was not found (${code})`, 'check feedback.baseUrl and the name service');
+    case 'too-late':
+      return never('this process stood still before it was sent', 'nothing was sent, it is tried anew');
+    case 'no-connection':
+      return never(`no connection (${code})`, 'check that feedback.baseUrl can be reached from this machine');
+    case 'no-tls':
+      return never(
+        `no secure connection (${code})`,
+        "check that feedback.baseUrl is right and the service's certificate valid",
+      );
+  }
+  const what = code === '' ? 'the exchange broke off' : `the exchange broke off (${code})`;
+  return failure(call, what, 'the service may have done the work', 'unknown', error);
+}
+
+export function timeoutFailure(call: Place, timeoutMs: number): FeedbackError {
+  return failure(call, `no complete answer within ${timeoutMs} ms`, 'the service may have done the work', 'unknown');
+}
+
+/** The error for a call that its caller aborted. `sent`: whether the request may have left before that. */
+export function abortFailure(call: Place, sent: boolean): FeedbackError {
+  const remedy = sent ? 'the service may have done the work' : 'nothing was sent';
+  return failure(call, 'stopped on request', remedy, sent ? 'unknown' : 'never-sent');
+}
+
+function failure(
+  call: Place,
+  what: string,
+  remedy: string,
+  outcome: Outcome,
+  cause?: unknown,
+  kind: 'transient' | 'config' = 'transient',
+): FeedbackError {
+  return new FeedbackError(`Feedback service: ${call.place}: ${what}; ${remedy}.`, { kind }, { outcome, cause });
 }

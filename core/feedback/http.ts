@@ -5,11 +5,17 @@ import { SendFailure, send } from '../connector/send.ts';
 import type { Outcome } from '../errors.ts';
 import { mismatchesOf } from '../mismatches.ts';
 import type { Ports } from '../ports.ts';
-import { answerFailure, FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
+import {
+  abortFailure,
+  answerFailure,
+  FeedbackError,
+  networkFailure,
+  notJsonFailure,
+  shapeFailure,
+  timeoutFailure,
+} from './failure.ts';
 import { type Answer, type Place, saysNobody } from './response.ts';
-import type { FeedbackSettings } from './settings.ts';
-import { baseUrlOf, prefixFlaw } from './settings.ts';
-import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
+import { baseUrlOf, type FeedbackSettings, prefixFlaw } from './settings.ts';
 
 /** One call. `path` continues the base address, encoded, and may hold a query. */
 export interface Call extends Place {
