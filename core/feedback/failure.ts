@@ -103,17 +103,10 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
     outcome: 'refused',
     meaning,
   });
-  const form =
-    call.operation === undefined
-      ? ''
-      : `; the form of this call is an assumption, see feedback.operations.${call.operation}`;
+  const form = assumption(call);
   /** The classification of a wrong form: the call fails for every record until a person mends the form; other operations are not affected. */
   const misformed = (meaning: string, more: object = doubt): Classification =>
-    refused(
-      call.operation === undefined ? 'permanent' : 'config',
-      `${meaning}${form}`,
-      call.operation === undefined ? more : { ...more, only: `operation ${call.operation}` },
-    );
+    refused(call.operation === undefined ? 'permanent' : 'config', `${meaning}${form}`, { ...more, ...onlyThis(call) });
   if (status >= 500 || status === 408) {
     return {
       advice: transientAfter(answer.headers, now),
@@ -127,8 +120,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
   }
   if (status < 400) {
     const meaning = `a redirect, which is not followed: the path lost or gained a slash, or feedback.baseUrl is not the service's own address${form}`;
-    const only = call.operation === undefined ? {} : { only: `operation ${call.operation}` };
-    return refused('config', meaning, { doubtful: true, ...only });
+    return refused('config', meaning, { doubtful: true, ...onlyThis(call) });
   }
   switch (status) {
     case 400:
@@ -153,6 +145,12 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
   }
 }
 
+const assumption = ({ operation }: Place): string =>
+  operation === undefined ? '' : `; the form of this call is an assumption, see feedback.operations.${operation}`;
+
+const onlyThis = ({ operation }: Place): { only?: string } =>
+  operation === undefined ? {} : { only: `operation ${operation}` };
+
 /** The service's own messages for things that it does not have; any other 404 means that the path does not exist. */
 const nothingThere = /^(?:Not found\.|No \w+ matches the given query\.)$/;
 const noCampaign = 'No Campaign matches the given query.';
@@ -160,16 +158,14 @@ const noCampaign = 'No Campaign matches the given query.';
 function notFound(answer: Answer, call: Place, said: Said): Classification {
   const { operation } = call;
   const isKnown = nothingThere.test(said.detail ?? '');
-  const form =
-    operation === undefined ? '' : `; the form of this call is an assumption, see feedback.operations.${operation}`;
+  const doubt = isKnown ? {} : { doubtful: true };
   const isForm = operation === undefined ? !isKnown : !answer.body.json || operation === 'create';
   if (!isForm || said.detail === noCampaign) {
-    const meaning = `nothing in this account has this id or contact (it may be masked, deleted or a draft)${form}`;
-    return { advice: { kind: 'permanent', ...(!isKnown && { doubtful: true }) }, outcome: 'refused', meaning };
+    const meaning = `nothing in this account has this id or contact (it may be masked, deleted or a draft)${assumption(call)}`;
+    return { advice: { kind: 'permanent', ...doubt }, outcome: 'refused', meaning };
   }
-  const meaning = `no such path at this address: check that feedback.baseUrl ends with the service's /api${form}`;
-  const only = operation === undefined ? {} : { only: `operation ${operation}` };
-  return { advice: { kind: 'config', ...(!isKnown && { doubtful: true }), ...only }, outcome: 'refused', meaning };
+  const meaning = `no such path at this address: check that feedback.baseUrl ends with the service's /api${assumption(call)}`;
+  return { advice: { kind: 'config', ...doubt, ...onlyThis(call) }, outcome: 'refused', meaning };
 }
 
 /** Whether the campaign can't be used: it is inactive, a draft, or belongs to another account. */

@@ -166,24 +166,12 @@ export function recordReader<Instant>(
       customFields: customFieldsIn(values.customFields, table),
     };
     if (isWhole(read)) return { ok: true, request: read };
-    const wrong = fieldNames.filter((name) => read[name] === undefined);
-    return { ok: false, mismatches: wrong.map((name) => [at, places[name]].filter(Boolean).join('.')) };
+    const wrong = Object.entries(places).filter(([name]) => Reflect.get(read, name) === undefined);
+    return { ok: false, mismatches: wrong.map(([, place]) => [at, place].filter(Boolean).join('.')) };
   };
 }
 
 type FieldPlaces = Operations['record'];
-const fieldNames = [
-  'id',
-  'campaign',
-  'phone',
-  'email',
-  'identifier',
-  'scheduled',
-  'status',
-  'grade',
-  'comment',
-  'customFields',
-] as const;
 
 /** The values of a record, not checked yet. */
 type Values = Record<keyof FieldPlaces, unknown>;

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { type RecordPart, type RecordParts, recordParts } from '../../core/connector/record-parts.ts';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 import type { FoundProblem, Path } from './problem.ts';
 

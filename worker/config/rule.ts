@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { alternativesIn } from '../../core/mapping/expression-advice.ts';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 import { CampaignChoice } from './campaign-choice.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keepingUnknown } from './keeping-unknown.ts';
+import { keepingUnknown } from './journey.ts';
 
 const asked = {
   at: z.coerce.date(),

@@ -7,13 +7,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { isHeld, type Lock, takeLock } from './file-lock.ts';
-import { findServerBinary, type ServerBinary } from './server-binary.ts';
-import { serverCache } from './server-cache.ts';
+import { findServerBinary, type ServerBinary, serverCache } from './server-binary.ts';
 
 export interface EmbeddedOptions {
   /** The folder `.closeloop`, with `data/` and `redis.log`. */
   dir: string;
-  /** The folder for a fetched server. Default: one folder for all working folders of this user (server-cache.ts). */
+  /** The folder for a fetched server. Default: one folder for all working folders of this user (`serverCache`). */
   cache?: string;
   /** Shows one line to the person at the terminal. */
   say: (line: string) => void;

@@ -1,7 +1,7 @@
 import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
 import { type JourneyCall, mostCalls } from '../../journey/calls.ts';
-import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey, TraceLine } from '../../journey/journey.ts';
+import { gradeInWords } from '../../journey/outcomes.ts';
 import { refOf } from '../../journey/refs.ts';
 import { endInWords } from '../../support/call-words.ts';
 import { stateInWords } from '../../support/follow-ups.ts';

@@ -1,5 +1,5 @@
-import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { gradeInWords } from '../../journey/outcomes.ts';
 import { skipReasons } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
 import { journeyStates } from '../../journey/states.ts';

@@ -1,7 +1,7 @@
 import type { Contact } from '../../../core/contact.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { Erasure, Proof } from '../../journey/erasures.ts';
-import { gradeInWords } from '../../journey/grade-in-words.ts';
+import { gradeInWords } from '../../journey/outcomes.ts';
 import { refOf } from '../../journey/refs.ts';
 import { nothingErased, nothingErasedWords } from '../../support/masking.ts';
 import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';

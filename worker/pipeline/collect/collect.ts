@@ -8,7 +8,7 @@ import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
 import { WorkCalls, workCalls } from '../../journey/calls.ts';
-import { keepingUnknown } from '../../journey/keeping-unknown.ts';
+import { keepingUnknown } from '../../journey/journey.ts';
 import type { CollectPass } from '../../journey/requests.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import { type RedisClient, runScript } from '../../redis/client.ts';

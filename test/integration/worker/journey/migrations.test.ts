@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { messageOf } from '../../../../core/errors.ts';
-import { erased } from '../../../../worker/journey/erased.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import type { Journey } from '../../../../worker/journey/journey.ts';
 import { JourneyKeys } from '../../../../worker/journey/journey-keys.ts';
 import { knownData } from '../../../../worker/journey/migrations.ts';
