@@ -66,29 +66,19 @@ function isEmail(text: string): boolean {
  * @throws CloseloopError permanent, for text that can't name a contact: empty, `.`, `..` or broken Unicode.
  */
 export function parseContact(text: string, options: ContactOptions = {}): Contact {
-  const [value, seen] = [text.trim(), withoutUnseen(text)];
+  const seen = withoutUnseen(text);
   if (isEmail(seen)) return { kind: 'email', value: seen };
   const number = international(seen, options);
-  if (number !== undefined) return { kind: 'phone', value: number };
-  const flaw = identifierFlaw(value);
-  if (flaw !== undefined) throw unusable(flaw);
-  return { kind: 'identifier', value };
+  return number === undefined ? identified('identifier', text.trim()) : { kind: 'phone', value: number };
 }
 
 /**
  * The contact as the service stores it: phone numbers in international form, outer spaces removed, identifiers unchanged.
  * @throws CloseloopError permanent, as `parseContact`.
  */
-export function normaliseContact(contact: Contact): Contact {
-  const value = normalValue(contact);
-  const flaw = identifierFlaw(value);
-  if (flaw !== undefined) throw unusable(flaw);
-  return { kind: contact.kind, value };
-}
-
-function normalValue({ kind, value }: Contact): string {
+export function normaliseContact({ kind, value }: Contact): Contact {
   const text = kind === 'identifier' ? value.trim() : withoutUnseen(value);
-  return kind === 'phone' ? (international(text) ?? text) : text;
+  return identified(kind, kind === 'phone' ? (international(text) ?? text) : text);
 }
 
 /**
@@ -122,9 +112,7 @@ export function contactForms(written: string, options: ContactOptions = {}): Con
   const others = usual.kind === 'email' ? domains : numberForms(usual, options);
   const forms = new Map<string, Contact>([[usual.value.toLowerCase(), usual]]);
   for (const value of [text, ...others]) {
-    const key = value.toLowerCase();
-    if (forms.has(key)) continue;
-    forms.set(key, { kind: 'identifier', value });
+    if (!forms.has(value.toLowerCase())) forms.set(value.toLowerCase(), { kind: 'identifier', value });
   }
   return [...forms.values()];
 }
@@ -218,20 +206,15 @@ function mobile(text: string, options: ContactOptions): Usable {
   const number = phoneNumber(withoutUnseen(text), options);
   if (number === undefined) {
     const national = !isInternational(text) && options.defaultCountry === undefined && /^[\d\s().-]+$/.test(text);
-    const why = national
-      ? 'a phone number without country code (write it with + or 00, or set a default country)'
-      : 'not a valid phone number';
-    return { ok: false, why };
+    const remedy = '(write it with + or 00, or set a default country)';
+    return { ok: false, why: national ? `a phone number without country code ${remedy}` : 'not a valid phone number' };
   }
   if (number.ext !== undefined) return { ok: false, why: 'an extension, which no text message reaches' };
   const type = number.getType();
   // In North America and elsewhere a number does not show whether it is mobile or fixed: such numbers are accepted.
-  if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return { ok: false, why: kindOfNumber(type) };
-  return { ok: true, contact: { kind: 'phone', value: number.number } };
-}
-
-function kindOfNumber(type: string | undefined): string {
-  return type === 'FIXED_LINE' ? 'a landline number' : 'not a mobile number';
+  if (type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE')
+    return { ok: true, contact: { kind: 'phone', value: number.number } };
+  return { ok: false, why: type === 'FIXED_LINE' ? 'a landline number' : 'not a mobile number' };
 }
 
 /**
@@ -297,8 +280,10 @@ function identifierFlaw(value: string): string | undefined {
   return value.isWellFormed() ? undefined : 'not valid Unicode text';
 }
 
-function unusable(flaw: string): CloseloopError {
-  return new CloseloopError(
+function identified(kind: Contact['kind'], value: string): Contact {
+  const flaw = identifierFlaw(value);
+  if (flaw === undefined) return { kind, value };
+  throw new CloseloopError(
     `The contact is unusable (${flaw}): give a phone number, an e-mail address or an identifier.`,
     { kind: 'permanent' },
     { outcome: 'never-sent' },

@@ -8,7 +8,7 @@ import type { Seal } from '../redis/seal.ts';
 import { addressDigest, bucketOf } from './journey-keys.ts';
 import { LastAsked, memoryMs, type OwnNote, takenBack, withoutJourney, withRequestsOf } from './last-asked.ts';
 import { forgetScript, knownScript, lockScript, reserveScript, settingNotes } from './people-scripts.ts';
-import { WaitingClosings } from './waiting-closings.ts';
+import { waitingClosings } from './waiting-closings.ts';
 
 /** KEYS notes · ARGV address, the new note or '', ms */
 const setScript = `${settingNotes}
@@ -103,7 +103,7 @@ export class ContactMemory {
   readonly #linkMs: number;
   /** Whether any throttle has `prefer: latest`. */
   readonly comparesWaiting: boolean;
-  readonly waits: WaitingClosings;
+  readonly waits: ReturnType<typeof waitingClosings>;
   readonly #space: string;
 
   /**
@@ -115,7 +115,10 @@ export class ContactMemory {
     this.#seal = seal;
     this.#linkMs = linkMs;
     this.comparesWaiting = comparesWaiting;
-    this.waits = new WaitingClosings(redis, seal, space, comparesWaiting);
+    this.waits = waitingClosings((script, contactKey, ...args) => {
+      const address = this.addressOf(contactKey);
+      return runScript(redis, script, [this.#linksOf(address)], address, ...args);
+    }, comparesWaiting);
     this.#space = space;
   }
 

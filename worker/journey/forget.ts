@@ -2,7 +2,7 @@ import { type RedisClient, runScript } from '../redis/client.ts';
 import { type Journey, onlyKnown } from './journey.ts';
 import { answeredAt, type JourneyKeys, listedAt } from './journey-keys.ts';
 import { changingLists } from './list-scripts.ts';
-import { recordMemory } from './record-changes.ts';
+import { recordMemory } from './record-scripts.ts';
 import { mayFollow, step } from './transitions.ts';
 
 /**

@@ -243,7 +243,7 @@ export async function removeLateAnswer(
   { storedAs, ports, store, erasures, queueErasure }: LateAnswerContext,
 ): Promise<JobResult> {
   // The record may have been merged since, which an erased journey does not store.
-  const remaining = await store.changes.remainingOf(recordId, recordId);
+  const remaining = await store.records.remainingOf(recordId, recordId);
   const key = `late ${id} ${remaining}`;
   const what = 'an answer was being written while its person was forgotten';
   const asked = { key, what, receivedAt: ports.now(), everybody: false };

@@ -91,7 +91,7 @@ export class DataVersion {
    */
   async announce(): Promise<CloseloopError | undefined> {
     const stored = await this.#announce();
-    if (this.#holdsLock && !(await this.#keepsLock())) return lockLost;
+    if (this.#holdsLock && !(await renewLock(this.#redis, lockKey, this.#name, lockMs))) return lockLost;
     return flawOf(stored, this.#known);
   }
 
@@ -151,13 +151,9 @@ export class DataVersion {
     return running.filter((name) => Number.parseInt(name, 10) < this.#known.version).length;
   }
 
-  async #keepsLock(): Promise<boolean> {
-    return await renewLock(this.#redis, lockKey, this.#name, lockMs);
-  }
-
   /** @throws CloseloopError where this process was suspended for so long that another takes the data up */
   async #store(stored: Stored): Promise<void> {
-    if (!(await this.#keepsLock())) throw lockLost;
+    if (!(await renewLock(this.#redis, lockKey, this.#name, lockMs))) throw lockLost;
     await this.#redis.set(versionKey, JSON.stringify(stored));
   }
 

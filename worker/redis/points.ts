@@ -123,15 +123,8 @@ export function createPoints(
           const settle = async (said: PointsBucket | 'unspent' | 'unknown') => {
             const back = said === 'unspent' ? cost : 0;
             const reported = typeof said === 'string' ? [] : [said.limit, said.perSecond, said.available];
-            await runScript(
-              redis,
-              settleScript,
-              [bucket, underWay],
-              now().getTime(),
-              `${id} ${cost}`,
-              back,
-              ...reported,
-            );
+            const args = [now().getTime(), `${id} ${cost}`, back, ...reported];
+            await runScript(redis, settleScript, [bucket, underWay], ...args);
           };
           return { records, since, settle };
         }

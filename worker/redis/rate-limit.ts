@@ -32,7 +32,6 @@ export async function rateLimit(
   id: string,
   { spacingMs, now }: { spacingMs: number; now: number },
 ): Promise<number> {
-  return z
-    .number()
-    .parse(await runScript(redis, turnScript, [`${key}:next`, `${key}:turns`], id, now, spacingMs, keepMs));
+  const keys = [`${key}:next`, `${key}:turns`];
+  return z.number().parse(await runScript(redis, turnScript, keys, id, now, spacingMs, keepMs));
 }

@@ -29,13 +29,8 @@ export interface Seal {
 /** A stored text can't be opened: it was changed or exchanged, or another installation sealed it. */
 export class SealError extends CloseloopError {
   constructor(cause: unknown) {
-    super(
-      'a sealed text in Redis does not open: it was changed, or sealed by another installation',
-      {
-        kind: 'permanent',
-      },
-      { cause },
-    );
+    const message = 'a sealed text in Redis does not open: it was changed, or sealed by another installation';
+    super(message, { kind: 'permanent' }, { cause });
   }
 }
 

@@ -96,15 +96,15 @@ async function flawOf({ command, env }: ServerBinary): Promise<string | undefine
 }
 
 async function fetchInto(cache: string, path: string, say: (line: string) => void): Promise<ServerBinary> {
-  const apt = await Promise.all(['apt-get', 'apt-cache', 'dpkg', 'dpkg-query'].map((tool) => hasTool(tool, path)));
-  if (!apt.every(Boolean)) throw noServer('and this system has no apt-get to fetch one with');
+  const tools = ['apt-get', 'apt-cache', 'dpkg', 'dpkg-query'];
+  const found = await Promise.all(tools.map((tool) => programOnPath([tool], path)));
+  if (found.includes(undefined)) throw noServer('and this system has no apt-get to fetch one with');
   say(`No Redis on this machine: fetching one into ${cache} (once; nothing else changes) …`);
 
   const draft = `${cache}.${randomUUID()}.tmp`;
   try {
     await unpackPackages(draft, path, neededPackages);
-    const found: ServerBinary = { command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) };
-    const flaw = await flawOf(found);
+    const flaw = await flawOf({ command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) });
     if (flaw !== undefined) throw noServer(`and the one that was fetched does not run here (${flaw})`);
     await rm(cache, { recursive: true, force: true });
     await moveInto(cache, draft);
@@ -126,12 +126,6 @@ async function neededPackages(call: PackageCall): Promise<string[]> {
   const present = new Set(installed.split('\n').flatMap((line) => line.match(/^ii\S*\s+(\S+)/)?.[1] ?? []));
   const missing = needed.split('\n').filter((line) => /^[a-z0-9][a-z0-9+.-]*$/.test(line) && !present.has(line));
   return [...new Set([...missing, 'redis-tools', 'redis-server'])];
-}
-
-async function hasTool(name: string, path: string): Promise<boolean> {
-  const places = path.split(delimiter).filter((entry) => entry !== '');
-  const found = await Promise.all(places.map((folder) => isProgram(join(folder, name))));
-  return found.includes(true);
 }
 
 function noServer(why: string, cause?: unknown): CloseloopError {
@@ -242,6 +236,6 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!isCode(error, 'EEXIST')) throw error;
   }
 }
