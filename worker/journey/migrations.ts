@@ -6,7 +6,7 @@ import { globalTag, knownSourcesKey, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import { answeredAt, JourneyKeys } from './journey-keys.ts';
 import { changingLists } from './list-scripts.ts';
-import { type ListEntry, StateLists } from './state-lists.ts';
+import { type ListEntry, stateLists } from './state-lists.ts';
 import { journeyStates } from './states.ts';
 import { JourneyReader } from './stored-journey.ts';
 
@@ -74,7 +74,7 @@ async function* listingAnswers(
   { redis, seal }: { redis: RedisClient; seal: Seal },
 ): AsyncGenerator<ListEntry> {
   const keys = new JourneyKeys(source, seal);
-  const lists = new StateLists(redis, keys);
+  const lists = stateLists(redis, keys);
   const reader = new JourneyReader(redis, keys, { source, seal });
   for (let last: ListEntry | undefined = from; last; ) {
     const page: ListEntry[] = await lists.page(state, 'next', last, pageSize);

@@ -16,11 +16,11 @@ import { RecordMemory } from './record-memory.ts';
 import { recordMemory } from './record-scripts.ts';
 import { currentRecordOf } from './refs.ts';
 import { type CollectPass, type JourneyRequests, journeyRequests, requestMemory } from './requests.ts';
-import { StateLists } from './state-lists.ts';
+import { type StateLists, stateLists } from './state-lists.ts';
 import { JourneyReader, type OnUnreadable, type Stored, sealed } from './stored-journey.ts';
 import type { Decision } from './transitions.ts';
 
-// Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
+// Every change of a journey is one script, so that the journey, its trace and its indexes never disagree, wherever the process is killed. Keys that are not
 // among KEYS carry the source's tag, and lie in the same slot. A journey is one string, which takes less than a hash: its revision,
 // a word that is empty now (once its state), and all else sealed.
 
@@ -112,10 +112,7 @@ interface StorePorts extends Pick<Ports, 'now'> {
   eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
 }
 
-/**
- * The journeys of one source, in Redis. Every change is one script, so that a journey, its trace and its indexes
- * never disagree, wherever the process is killed.
- */
+/** The journeys of one source, in Redis. */
 export class JourneyStore {
   readonly source: string;
   readonly records: RecordMemory;
@@ -140,7 +137,7 @@ export class JourneyStore {
     this.#callNames = callNames(redis, this.#keys.callNames);
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
     this.requests = journeyRequests(redis, this.#keys);
-    this.lists = new StateLists(redis, this.#keys);
+    this.lists = stateLists(redis, this.#keys);
     this.queries = new JourneyQueries(redis, this.#keys, { reader: this.#reader, lists: this.lists });
     this.drafts = new Drafts(source, ports);
   }

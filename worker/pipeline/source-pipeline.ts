@@ -9,7 +9,7 @@ import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { probeTurnMs } from '../operations/probe-turn.ts';
 import { isDryRun, tagOf } from '../redis/keys.ts';
-import { drySpanOf } from '../sources/dry-run.ts';
+import { drySpanOf } from '../sources/known-sources.ts';
 import type { CollectedSource } from './collect/answers.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
 import type { Service } from './open-service.ts';
