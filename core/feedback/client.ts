@@ -303,17 +303,15 @@ function requestOperationsOf(
     request: async (id, options) => recordOf(callOf('get', commandForm(table.get, id), options), readFound),
     create: async (request, options) => {
       checkNew(request, options?.sendDeadline);
+      const { contact, customFields } = request;
+      const call = callOf('create', createForm(table, request), options, [
+        contact.value,
+        ...Object.values(customFields),
+      ]);
       const customFieldsAt = table.create.body.customFields ?? undefined;
-      const call = {
-        ...callOf('create', createForm(table, request), options, [
-          request.contact.value,
-          ...Object.values(request.customFields),
-        ]),
-        customFieldsAt,
-        customFieldNames: Object.keys(request.customFields),
-        sendDeadline: options?.sendDeadline,
-      };
-      return recordOf(call, readCreated);
+      const customFieldNames = Object.keys(customFields);
+      const sendDeadline = options?.sendDeadline;
+      return recordOf({ ...call, customFieldsAt, customFieldNames, sendDeadline }, readCreated);
     },
     grade: async (id, grade, options) => {
       checkGrade(grade);
@@ -329,6 +327,13 @@ function requestOperationsOf(
 }
 
 function contactsOf({ pages }: Reader, http: Http): Methods<'contact' | 'mask' | 'accessLog' | 'accessLogPages'> {
+  const callOf = (method: string, contact: Contact, what: string, options: CallOptions | undefined): Call => ({
+    method,
+    path: `/contacts/${contactPath(contact)}${what}`,
+    place: `${method} /contacts/:contact${what}`,
+    sentValues: [contact.value],
+    signal: options?.signal,
+  });
   const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
     pages(
       () => `/contacts/${contactPath(contact)}/access-log`,
@@ -338,16 +343,12 @@ function contactsOf({ pages }: Reader, http: Http): Methods<'contact' | 'mask' |
     );
   return {
     contact: async (contact, options) => {
-      const path = `/contacts/${contactPath(contact)}`;
-      const place = 'GET /contacts/:contact';
-      const call: Call = { method: 'GET', path, place, sentValues: [contact.value], signal: options?.signal };
+      const call = callOf('GET', contact, '', options);
       const answer = await http.find(call);
       return answer && parseAnswer(answer, ContactRecord, call);
     },
     mask: async (contact, options) => {
-      const path = `/contacts/${contactPath(contact)}/mask`;
-      const place = 'POST /contacts/:contact/mask';
-      const call: Call = { method: 'POST', path, place, sentValues: [contact.value], signal: options?.signal };
+      const call = callOf('POST', contact, '/mask', options);
       return parseAnswer(await http.send(call), MaskResult, call);
     },
     accessLog: (contact, options) => each(accessLogPages(contact, options)),

@@ -84,14 +84,12 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     throw answerFailure(answer, { ...call, addressFlaw: prefixFlaw(settings) }, ports.now());
   }
 
-  async function find(call: Call): Promise<Answer | undefined> {
-    const answer = await attempt(call);
-    return saysNobody(answer, call) ? undefined : accepted(answer, call);
-  }
-
   return {
     send: async (call) => accepted(await attempt(call), call),
-    find,
+    find: async (call) => {
+      const answer = await attempt(call);
+      return saysNobody(answer, call) ? undefined : accepted(answer, call);
+    },
     pathOf: (next, page) => pathUnder(base, next, page),
   };
 }

@@ -50,7 +50,6 @@ export interface NewRequest {
   contact: Contact;
   /** When the service sends the request. Left out: after the campaign's `send_delay`. */
   scheduled?: Date | undefined;
-  /** The values of custom fields by the field's name. */
   customFields: Readonly<Record<string, CustomValue>>;
 }
 
@@ -192,15 +191,12 @@ function valuesAt(raw: unknown, places: FieldPlaces): Values {
   };
 }
 
-/** Whether all values are in the record's top level. */
+/** Whether all values are in the record's top level, under names that no object inherits. */
 function areNames(places: FieldPlaces): places is Record<keyof FieldPlaces, string> {
-  return Object.values(places).every((place) => place !== null && place !== '' && !place.includes('.'));
+  return Object.values(places).every((place) => place && !place.includes('.') && !(place in Object.prototype));
 }
 
-/**
- * As `valuesAt`, for records with all values in the top level, at a third of the cost: V8 caches for each line the name that it read last.
- * Every inherited property is a function, which is a plain value of no field.
- */
+/** As `valuesAt`, for records with all values in the top level, at a third of the cost: V8 caches for each line the name that it read last. */
 function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>): Values {
   return {
     id: raw[places.id],
@@ -262,26 +258,21 @@ function customFieldsForm(table: Operations, values: NewRequest['customFields'])
   const { layout, name, value } = table.customFields;
   if (layout === 'object') return { ...values };
   return Object.entries(values).map(([key, held]) =>
-    bodyOf(
-      [],
-      [
-        [name, key],
-        [value, held],
-      ],
-    ),
+    bodyOf([
+      [name, key],
+      [value, held],
+    ]),
   );
 }
 
 function form(method: string, path: string, constants: Readonly<Record<string, unknown>>, placed: Placed[]): CallForm {
-  const body = bodyOf(Object.entries(constants), placed);
+  const body = bodyOf([...Object.entries(constants), ...placed]);
   return { method, path, body: Object.keys(body).length === 0 ? undefined : body };
 }
 
-function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonObject {
+function bodyOf(placed: readonly Placed[]): JsonObject {
   const body: JsonObject = {};
-  for (const values of [constants, placed]) {
-    for (const [place, value] of values) if (place !== null && value !== undefined) put(body, place, value);
-  }
+  for (const [place, value] of placed) if (place !== null && value !== undefined) put(body, place, value);
   return body;
 }
 
@@ -289,10 +280,6 @@ function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonOb
 function put(body: JsonObject, place: string, value: unknown): void {
   if (place === '') {
     if (isObject(value)) for (const [key, held] of Object.entries(value)) define(body, key, held);
-    return;
-  }
-  if (!place.includes('.')) {
-    define(body, place, value);
     return;
   }
   const path = place.split('.');
@@ -313,7 +300,7 @@ function define(target: JsonObject, key: string, value: unknown): void {
   else target[key] = value;
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -43,7 +43,6 @@ export function openPart({ from, until }: Stretch, opensAt: (epochMs: number) =>
 
 /** An hour of the clock that is open, at least in part. */
 export interface OpenHour {
-  /** When the hour begins. */
   hour: number;
   open: Stretch;
   /** How long the day has been open when this hour ends. */

@@ -5,7 +5,6 @@ import type { Ports } from '../../core/ports.ts';
 import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Journey } from './journey.ts';
 
-/** A call that was made for a journey, as it is stored with the journey. */
 export interface StoredCall {
   at: Date;
   /** The number of the call's name: receiver and operation (`CallNames`). 0: the name is not known. */

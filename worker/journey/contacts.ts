@@ -32,7 +32,6 @@ export interface Limit {
   campaigns: ReadonlySet<number> | undefined;
 }
 
-/** A request that is about to be made. */
 export interface Reservation {
   contactKey: string;
   campaign: number;
@@ -44,7 +43,6 @@ export interface Reservation {
 export interface HeldBy {
   limit: number;
   at: Date;
-  /** The journey of that request. */
   journey: string;
 }
 

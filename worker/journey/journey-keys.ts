@@ -119,7 +119,6 @@ export class JourneyKeys {
     const { key, from } = this.personRange(digest);
     return [key, from + secondOf(closedAt) + id];
   }
-  /** The id of an entry's journey. */
   journeyOfEntry(entry: string): string {
     return entry.slice(personDigits + secondDigits);
   }

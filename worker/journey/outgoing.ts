@@ -156,7 +156,6 @@ export interface TellsOthers {
   onStored(target: string, recordId: string): Promise<void>;
 }
 
-/** The entries that are read at once. */
 const pageSize = 500;
 
 /**

@@ -125,7 +125,6 @@ export class RememberedRecord {
 
 const Stored = /^(?<count>\d+) \d+ (?<asked>\d+)(?<names>.*)$/s;
 
-/** The record's n-th journey. */
 function idOf(recordId: string, n: number): string {
   return `${recordId}.${n}`;
 }

@@ -104,7 +104,6 @@ interface StorePorts extends Pick<Ports, 'now'> {
   seal: Seal;
   /** Called with each change once it is stored. */
   onStep?: (before: Journey, after: Journey) => void;
-  /** The context of the current trace. */
   traceContext?: () => string | undefined;
   /** The targets that get events about changes; left out: none. */
   tells?: TellsOthers | undefined;

@@ -36,7 +36,6 @@ export async function takeLock(path: string): Promise<Lock> {
   }
 }
 
-/** Whether a live process has the lock. */
 export async function isHeld(path: string): Promise<boolean> {
   const text = await readIfThere(path);
   const holder = text === undefined ? undefined : parseHolder(text);

@@ -136,7 +136,6 @@ export function createPoints(
   };
 }
 
-/** A place in a line. */
 export interface Place {
   /** Resolves when this place is the first. May be called again, as a lower rank may have entered since. */
   first(): Promise<void>;

@@ -110,7 +110,6 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   };
 }
 
-/** @throws SealError */
 function bytesOf(sealed: string): Uint8Array {
   if (!sealed.startsWith(version)) throw new SealError(new Error('another form'));
   return Buffer.from(sealed.slice(version.length), 'base64url');

@@ -19,7 +19,6 @@ export interface ServerBinary {
 interface FindOptions {
   /** The folder for a fetched server; created when needed. */
   cache: string;
-  /** The PATH to search. */
   path: string;
   say: (line: string) => void;
 }
