@@ -1,8 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
+import type { CountryCode } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { CloseloopError } from './errors.ts';
-import { isSupportedCountry, parsePhoneNumberFromString } from './phone-numbers.ts';
+import { international, isInternational, parsePhoneNumberFromString, phoneNumber } from './phone-numbers.ts';
 import { composed, isBlank, withoutUnseen } from './visible-text.ts';
 
 /**
@@ -66,29 +66,19 @@ function isEmail(text: string): boolean {
  * @throws CloseloopError permanent, for text that can't name a contact: empty, `.`, `..` or broken Unicode.
  */
 export function parseContact(text: string, options: ContactOptions = {}): Contact {
-  const [value, seen] = [text.trim(), withoutUnseen(text)];
+  const seen = withoutUnseen(text);
   if (isEmail(seen)) return { kind: 'email', value: seen };
-  const number = international(seen, options);
-  if (number !== undefined) return { kind: 'phone', value: number };
-  const flaw = identifierFlaw(value);
-  if (flaw !== undefined) throw unusable(flaw);
-  return { kind: 'identifier', value };
+  const number = international(seen, options.defaultCountry);
+  return number === undefined ? identified('identifier', text.trim()) : { kind: 'phone', value: number };
 }
 
 /**
  * The contact as the service stores it: phone numbers in international form, outer spaces removed, identifiers unchanged.
  * @throws CloseloopError permanent, as `parseContact`.
  */
-export function normaliseContact(contact: Contact): Contact {
-  const value = normalValue(contact);
-  const flaw = identifierFlaw(value);
-  if (flaw !== undefined) throw unusable(flaw);
-  return { kind: contact.kind, value };
-}
-
-function normalValue({ kind, value }: Contact): string {
+export function normaliseContact({ kind, value }: Contact): Contact {
   const text = kind === 'identifier' ? value.trim() : withoutUnseen(value);
-  return kind === 'phone' ? (international(text) ?? text) : text;
+  return identified(kind, kind === 'phone' ? (international(text) ?? text) : text);
 }
 
 /**
@@ -97,7 +87,9 @@ function normalValue({ kind, value }: Contact): string {
  */
 export function contactKey({ value }: Contact): string {
   const text = withoutUnseen(value);
-  return composed(withDomain(international(text) ?? text, domainToASCII)).toLowerCase();
+  // An `@` rules out a phone number.
+  const written = text.includes('@') ? text : (international(text) ?? text);
+  return composed(withDomain(written, domainToASCII)).toLowerCase();
 }
 
 /** The e-mail address with its internationalised domain in the other form: `münchen.de` for `xn--mnchen-3ya.de`, and back. */
@@ -122,9 +114,7 @@ export function contactForms(written: string, options: ContactOptions = {}): Con
   const others = usual.kind === 'email' ? domains : numberForms(usual, options);
   const forms = new Map<string, Contact>([[usual.value.toLowerCase(), usual]]);
   for (const value of [text, ...others]) {
-    const key = value.toLowerCase();
-    if (forms.has(key)) continue;
-    forms.set(key, { kind: 'identifier', value });
+    if (!forms.has(value.toLowerCase())) forms.set(value.toLowerCase(), { kind: 'identifier', value });
   }
   return [...forms.values()];
 }
@@ -200,7 +190,7 @@ function usable(candidate: unknown, campaignType: CampaignType, options: Contact
  */
 function ownChannel(text: string, options: ContactOptions): Usable {
   const number = mobile(text, options);
-  const abroad = isInternational(text) ? phoneNumber(text, options) : undefined;
+  const abroad = isInternational(text) ? phoneNumber(text, options.defaultCountry) : undefined;
   const value = number.ok ? number.contact.value : abroad?.ext === undefined ? (abroad?.number ?? text) : text;
   const flaw = identifierFlaw(value);
   return flaw === undefined ? { ok: true, contact: { kind: 'identifier', value } } : { ok: false, why: flaw };
@@ -213,81 +203,20 @@ function email(text: string, { unfitAddress }: ContactForOptions): Usable {
   return why === undefined ? { ok: true, contact: { kind: 'email', value } } : { ok: false, why };
 }
 
-function mobile(text: string, options: ContactOptions): Usable {
+function mobile(text: string, { defaultCountry }: ContactOptions): Usable {
   if (text.includes('@')) return { ok: false, why: 'not a phone number' };
-  const number = phoneNumber(withoutUnseen(text), options);
+  const number = phoneNumber(withoutUnseen(text), defaultCountry);
   if (number === undefined) {
-    const national = !isInternational(text) && options.defaultCountry === undefined && /^[\d\s().-]+$/.test(text);
-    const why = national
-      ? 'a phone number without country code (write it with + or 00, or set a default country)'
-      : 'not a valid phone number';
-    return { ok: false, why };
+    const national = !isInternational(text) && defaultCountry === undefined && /^[\d\s().-]+$/.test(text);
+    const remedy = '(write it with + or 00, or set a default country)';
+    return { ok: false, why: national ? `a phone number without country code ${remedy}` : 'not a valid phone number' };
   }
   if (number.ext !== undefined) return { ok: false, why: 'an extension, which no text message reaches' };
   const type = number.getType();
   // In North America and elsewhere a number does not show whether it is mobile or fixed: such numbers are accepted.
-  if (type !== 'MOBILE' && type !== 'FIXED_LINE_OR_MOBILE') return { ok: false, why: kindOfNumber(type) };
-  return { ok: true, contact: { kind: 'phone', value: number.number } };
-}
-
-function kindOfNumber(type: string | undefined): string {
-  return type === 'FIXED_LINE' ? 'a landline number' : 'not a mobile number';
-}
-
-/**
- * Converts a number that a person typed into international form; returns it unchanged where it can't be parsed. `country`
- * (ISO 3166, "DE") is the country of the customer's address: with a wrong country the result is a valid number of another person.
- */
-export function internationalPhone(written: string, country: string | undefined): string {
-  const text = written.trim();
-  const known = country !== undefined && isSupportedCountry(country) ? country : undefined;
-  const number = phoneNumber(text, { defaultCountry: known });
-  // International form would drop the extension, and no text message should go to the number without its extension.
-  return number === undefined || number.ext !== undefined ? text : number.number;
-}
-
-/**
- * Digits with a calling code but no plus ("49171…") also parse as a valid national landline number. Where the digits are a
- * mobile number only with a plus, the plus is added.
- */
-function phoneNumber(text: string, options: ContactOptions): PhoneNumber | undefined {
-  const number = validNumber(withPlus(text), options);
-  const type = number?.getType();
-  const mayLackPlus = options.defaultCountry !== undefined && /^[1-9]\d{7,14}$/.test(text.replace(/[\s()./-]/g, ''));
-  if (!mayLackPlus || type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE') return number;
-  const other = validNumber(`+${text}`, {});
-  return other?.getType() === 'MOBILE' ? other : number;
-}
-
-function validNumber(text: string, { defaultCountry }: ContactOptions): PhoneNumber | undefined {
-  // An `@` rules out a phone number; libphonenumber would take longer to find that out than the rest of the parsing.
-  if (text.includes('@')) return undefined;
-  const number = parsePhoneNumberFromString(text, {
-    extract: false,
-    ...(defaultCountry === undefined ? {} : { defaultCountry }),
-  });
-  return number?.isValid() === true ? number : undefined;
-}
-
-/**
- * International form (`+372…`) of a number that has a country, or parses with the default country; also of a number that is in
- * no numbering plan. Undefined for everything else, and for a number with an extension, which is a different contact.
- */
-function international(text: string, options: ContactOptions = {}): string | undefined {
-  if (text.includes('@')) return undefined;
-  const number = phoneNumber(text, options);
-  if (number !== undefined) return number.ext === undefined ? number.number : undefined;
-  const digits = /^(?:\+|＋|00)([1-9]\d{6,14})$/.exec(text.replace(/[\s()./-]/g, ''))?.[1];
-  return digits === undefined ? undefined : `+${digits}`;
-}
-
-/** Writes `00372…` as `+372…`: the specification treats both as equal, whatever a country's dialling prefix is. */
-function withPlus(text: string): string {
-  return isInternational(text) ? text.replace(/^(?:00|＋)/, '+') : text;
-}
-
-function isInternational(text: string): boolean {
-  return /^(?:\+|＋|00)[\s().-]*[\d０-９]/.test(text);
+  if (type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE')
+    return { ok: true, contact: { kind: 'phone', value: number.number } };
+  return { ok: false, why: type === 'FIXED_LINE' ? 'a landline number' : 'not a mobile number' };
 }
 
 /** A path segment of `.` or `..`, encoded or not, would change the path of the URL. */
@@ -297,8 +226,10 @@ function identifierFlaw(value: string): string | undefined {
   return value.isWellFormed() ? undefined : 'not valid Unicode text';
 }
 
-function unusable(flaw: string): CloseloopError {
-  return new CloseloopError(
+function identified(kind: Contact['kind'], value: string): Contact {
+  const flaw = identifierFlaw(value);
+  if (flaw === undefined) return { kind, value };
+  throw new CloseloopError(
     `The contact is unusable (${flaw}): give a phone number, an e-mail address or an identifier.`,
     { kind: 'permanent' },
     { outcome: 'never-sent' },

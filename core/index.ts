@@ -196,11 +196,11 @@ export {
   TokenGrant,
 } from './connector/token.ts';
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
-export { internationalPhone } from './contact.ts';
 export { listOf, mapOf, orElse } from './entries.ts';
 export { type Advice, adviceOf, CloseloopError, messageOf, type Outcome } from './errors.ts';
 export { lookUp } from './look-up.ts';
 export { firstMismatch, mismatchesOf } from './mismatches.ts';
+export { internationalPhone } from './phone-numbers.ts';
 export type { BegunResponse, Fetch, Log, Ports, ResponseHeaders, SentRequest } from './ports.ts';
 /** The zod instance that reads the configuration, so that your settings get the same messages and a JSON Schema. */
 export { Duration } from './schedule/duration-setting.ts';

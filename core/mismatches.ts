@@ -22,7 +22,6 @@ export function mismatchesOf(error: z.ZodError): string[] {
   });
 }
 
-/** The path of the first mismatch. */
 export function firstMismatch(error: z.ZodError): string {
   return shownPath(error.issues[0]?.path ?? []) || 'its top';
 }

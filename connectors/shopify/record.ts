@@ -1,6 +1,6 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
-import { internationalPhone } from '../../core/contact.ts';
+import { internationalPhone } from '../../core/phone-numbers.ts';
 import { type Choice, stateOf } from './closing.ts';
 import { idOf, type Order, type WholeOrder } from './order.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { RecordState } from '../../core/connector/contract.ts';
 import { customerOf, present } from '../../core/connector/customer.ts';
-import { internationalPhone } from '../../core/contact.ts';
 import { listOf, orElse } from '../../core/entries.ts';
+import { internationalPhone } from '../../core/phone-numbers.ts';
 import type { VendureSettings } from './settings.ts';
 
 const text = orElse(z.string(), '');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { secret as plainSecret, webhookSecrets } from '../../core/connector/settings.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 
 const standardSecret = z
   .string()

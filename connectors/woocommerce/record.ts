@@ -1,5 +1,5 @@
 import { namesOf } from '../../core/connector/check.ts';
-import { internationalPhone } from '../../core/contact.ts';
+import { internationalPhone } from '../../core/phone-numbers.ts';
 import { Order, refundedOf } from './order.ts';
 
 /** An address as people typed it; '' for missing parts. */

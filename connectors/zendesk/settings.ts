@@ -9,7 +9,7 @@ import {
   standinOrigin,
   webhookSecrets,
 } from '../../core/connector/settings.ts';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 
 /** The secret of "Test webhook" before a webhook exists. The secret is public, so it proves nothing. */
 const publicTestSecret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';

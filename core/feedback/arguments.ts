@@ -5,7 +5,6 @@ import type { NewRequest, RequestQuery } from './request-form.ts';
 
 /* Refuses invalid arguments: JSON has no NaN, and would send another value or no value in its place. */
 
-/** The error of a call that is not sent because of an argument. */
 export function badArgument(what: string): FeedbackError {
   return new FeedbackError(
     `Feedback service: nothing was sent: ${what}.`,

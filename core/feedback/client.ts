@@ -1,20 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { longestNext, readAhead } from '../connector/pages.ts';
-import type { CampaignType, Contact } from '../contact.ts';
-import { contactPath } from '../contact.ts';
+import { type CampaignType, type Contact, contactPath } from '../contact.ts';
 import { listOf } from '../entries.ts';
 import type { Ports } from '../ports.ts';
 import { checkGrade, checkNew, checkQuery, day, integer } from './arguments.ts';
-import { cancelForm, commentForm, getForm, gradeForm } from './command-forms.ts';
 import { FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
-import type { Call } from './http.ts';
-import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
-import { instantTextReader } from './instant-text.ts';
-import type { OperationName } from './operations.ts';
-import { resolveOperations } from './operations.ts';
-import type { CallForm, FeedbackRequest, InstantReader, NewRequest, RequestQuery } from './request-form.ts';
-import { createForm, instantReader, listParameters, recordReader } from './request-form.ts';
+import { type Call, createHttp, type Http, jsonOf, outcomeOf, parseAnswer } from './http.ts';
+import { type InstantReader, instantReader, instantTextReader } from './instants.ts';
+import { type OperationName, type Operations, resolveOperations } from './operations.ts';
+import {
+  type CallForm,
+  commandForm,
+  createForm,
+  type FeedbackRequest,
+  listParameters,
+  type NewRequest,
+  type RequestQuery,
+  recordReader,
+} from './request-form.ts';
 import type { Place } from './response.ts';
 import type { Metric, Page } from './schemas.ts';
 import {
@@ -103,8 +107,6 @@ export interface FeedbackClient {
   survey(id: number, options?: CallOptions): Promise<Survey>;
 }
 
-export type { CustomValue, FeedbackRequest, NewRequest, RequestQuery } from './request-form.ts';
-
 type Parameters = [name: string, value: string | undefined][];
 
 export function createFeedbackClient(settings: FeedbackSettings, ports: Pick<Ports, 'fetch' | 'now'>): FeedbackClient {
@@ -120,14 +122,11 @@ export function createFeedbackClient(settings: FeedbackSettings, ports: Pick<Por
   };
 }
 
-type Http = ReturnType<typeof createHttp>;
-type Operations = ReturnType<typeof resolveOperations>;
 type Reader = ReturnType<typeof createReader>;
 type Methods<Name extends keyof FeedbackClient> = Pick<FeedbackClient, Name>;
 
 type ReadOptions = CallOptions & Pick<Place, 'sentValues'>;
 
-/** Reads one thing, or a list page by page. */
 /** The envelope of every list but the custom-field statistics. Source: specification section 1, Paging of lists. */
 function envelopeOf<Item>(results: z.ZodType<Item[]>) {
   return z.object({
@@ -138,6 +137,7 @@ function envelopeOf<Item>(results: z.ZodType<Item[]>) {
   });
 }
 
+/** Reads one thing, or a list page by page. */
 function createReader(http: Http) {
   async function get<Schema extends z.ZodType>(path: string, schema: Schema, place: string, options?: ReadOptions) {
     const { signal, sentValues } = options ?? {};
@@ -300,31 +300,40 @@ function requestOperationsOf(
   }
 
   return {
-    request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), readFound),
+    request: async (id, options) => recordOf(callOf('get', commandForm(table.get, id), options), readFound),
     create: async (request, options) => {
       checkNew(request, options?.sendDeadline);
+      const { contact, customFields } = request;
+      const call = callOf('create', createForm(table, request), options, [
+        contact.value,
+        ...Object.values(customFields),
+      ]);
       const customFieldsAt = table.create.body.customFields ?? undefined;
-      const call = {
-        ...callOf('create', createForm(table, request), options, [
-          request.contact.value,
-          ...Object.values(request.customFields),
-        ]),
-        customFieldsAt,
-        customFieldNames: Object.keys(request.customFields),
-        sendDeadline: options?.sendDeadline,
-      };
-      return recordOf(call, readCreated);
+      const customFieldNames = Object.keys(customFields);
+      const sendDeadline = options?.sendDeadline;
+      return recordOf({ ...call, customFieldsAt, customFieldNames, sendDeadline }, readCreated);
     },
     grade: async (id, grade, options) => {
       checkGrade(grade);
-      await command(callOf('grade', gradeForm(table, id, grade), options));
+      const form = commandForm(table.grade, id, [table.grade.body.grade, grade]);
+      await command(callOf('grade', form, options));
     },
-    comment: async (id, text, options) => command(callOf('comment', commentForm(table, id, text), options, [text])),
-    cancel: async (id, options) => command(callOf('cancel', cancelForm(table, id), options)),
+    comment: async (id, text, options) => {
+      const form = commandForm(table.comment, id, [table.comment.body.comment, text]);
+      await command(callOf('comment', form, options, [text]));
+    },
+    cancel: async (id, options) => command(callOf('cancel', commandForm(table.cancel, id), options)),
   };
 }
 
 function contactsOf({ pages }: Reader, http: Http): Methods<'contact' | 'mask' | 'accessLog' | 'accessLogPages'> {
+  const callOf = (method: string, contact: Contact, what: string, options: CallOptions | undefined): Call => ({
+    method,
+    path: `/contacts/${contactPath(contact)}${what}`,
+    place: `${method} /contacts/:contact${what}`,
+    sentValues: [contact.value],
+    signal: options?.signal,
+  });
   const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
     pages(
       () => `/contacts/${contactPath(contact)}/access-log`,
@@ -334,16 +343,12 @@ function contactsOf({ pages }: Reader, http: Http): Methods<'contact' | 'mask' |
     );
   return {
     contact: async (contact, options) => {
-      const path = `/contacts/${contactPath(contact)}`;
-      const place = 'GET /contacts/:contact';
-      const call: Call = { method: 'GET', path, place, sentValues: [contact.value], signal: options?.signal };
+      const call = callOf('GET', contact, '', options);
       const answer = await http.find(call);
       return answer && parseAnswer(answer, ContactRecord, call);
     },
     mask: async (contact, options) => {
-      const path = `/contacts/${contactPath(contact)}/mask`;
-      const place = 'POST /contacts/:contact/mask';
-      const call: Call = { method: 'POST', path, place, sentValues: [contact.value], signal: options?.signal };
+      const call = callOf('POST', contact, '/mask', options);
       return parseAnswer(await http.send(call), MaskResult, call);
     },
     accessLog: (contact, options) => each(accessLogPages(contact, options)),

@@ -1,6 +1,6 @@
+import { faultOf, neverSentBy } from '../connector/network.ts';
 import { transientAfter } from '../connector/retry-after.ts';
-import type { Advice, Outcome } from '../errors.ts';
-import { CloseloopError } from '../errors.ts';
+import { type Advice, CloseloopError, type Outcome } from '../errors.ts';
 import { shownField } from '../mismatches.ts';
 import { type Answer, namesNobody, type Place, type Said, wordsOf } from './response.ts';
 import { shownMessage } from './shown-message.ts';
@@ -30,11 +30,7 @@ export class FeedbackError extends CloseloopError {
   readonly #fields: Readonly<Record<string, string[]>> | undefined;
 
   constructor(message: string, advice: Advice, options: ErrorOptions = {}) {
-    const { outcome, cause } = options;
-    super(message, advice, {
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(cause === undefined ? {} : { cause }),
-    });
+    super(message, advice, options);
     this.status = options.status;
     this.addressFlaw = options.addressFlaw;
     this.#detail = options.detail;
@@ -107,17 +103,10 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
     outcome: 'refused',
     meaning,
   });
-  const form =
-    call.operation === undefined
-      ? ''
-      : `; the form of this call is an assumption, see feedback.operations.${call.operation}`;
+  const form = assumption(call);
   /** The classification of a wrong form: the call fails for every record until a person mends the form; other operations are not affected. */
   const misformed = (meaning: string, more: object = doubt): Classification =>
-    refused(
-      call.operation === undefined ? 'permanent' : 'config',
-      `${meaning}${form}`,
-      call.operation === undefined ? more : { ...more, only: `operation ${call.operation}` },
-    );
+    refused(call.operation === undefined ? 'permanent' : 'config', `${meaning}${form}`, { ...more, ...onlyThis(call) });
   if (status >= 500 || status === 408) {
     return {
       advice: transientAfter(answer.headers, now),
@@ -131,8 +120,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
   }
   if (status < 400) {
     const meaning = `a redirect, which is not followed: the path lost or gained a slash, or feedback.baseUrl is not the service's own address${form}`;
-    const only = call.operation === undefined ? {} : { only: `operation ${call.operation}` };
-    return refused('config', meaning, { doubtful: true, ...only });
+    return refused('config', meaning, { doubtful: true, ...onlyThis(call) });
   }
   switch (status) {
     case 400:
@@ -157,6 +145,12 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
   }
 }
 
+const assumption = ({ operation }: Place): string =>
+  operation === undefined ? '' : `; the form of this call is an assumption, see feedback.operations.${operation}`;
+
+const onlyThis = ({ operation }: Place): { only?: string } =>
+  operation === undefined ? {} : { only: `operation ${operation}` };
+
 /** The service's own messages for things that it does not have; any other 404 means that the path does not exist. */
 const nothingThere = /^(?:Not found\.|No \w+ matches the given query\.)$/;
 const noCampaign = 'No Campaign matches the given query.';
@@ -164,16 +158,14 @@ const noCampaign = 'No Campaign matches the given query.';
 function notFound(answer: Answer, call: Place, said: Said): Classification {
   const { operation } = call;
   const isKnown = nothingThere.test(said.detail ?? '');
-  const form =
-    operation === undefined ? '' : `; the form of this call is an assumption, see feedback.operations.${operation}`;
+  const doubt = isKnown ? {} : { doubtful: true };
   const isForm = operation === undefined ? !isKnown : !answer.body.json || operation === 'create';
   if (!isForm || said.detail === noCampaign) {
-    const meaning = `nothing in this account has this id or contact (it may be masked, deleted or a draft)${form}`;
-    return { advice: { kind: 'permanent', ...(!isKnown && { doubtful: true }) }, outcome: 'refused', meaning };
+    const meaning = `nothing in this account has this id or contact (it may be masked, deleted or a draft)${assumption(call)}`;
+    return { advice: { kind: 'permanent', ...doubt }, outcome: 'refused', meaning };
   }
-  const meaning = `no such path at this address: check that feedback.baseUrl ends with the service's /api${form}`;
-  const only = operation === undefined ? {} : { only: `operation ${operation}` };
-  return { advice: { kind: 'config', ...(!isKnown && { doubtful: true }), ...only }, outcome: 'refused', meaning };
+  const meaning = `no such path at this address: check that feedback.baseUrl ends with the service's /api${assumption(call)}`;
+  return { advice: { kind: 'config', ...doubt, ...onlyThis(call) }, outcome: 'refused', meaning };
 }
 
 /** Whether the campaign can't be used: it is inactive, a draft, or belongs to another account. */
@@ -238,4 +230,50 @@ export function notJsonFailure(answer: Answer, call: Place, outcome: Outcome): F
   const type = /^[\w.+-]+\/[\w.+-]+/.exec(answer.headers.get('content-type') ?? '')?.[0] ?? 'no content type';
   const message = `Feedback service: ${call.place} answered ${answer.status} without JSON (${type}): something other than the service answers at feedback.baseUrl.`;
   return new FeedbackError(message, { kind: 'transient' }, { outcome, status: answer.status });
+}
+
+/** The error for a call for which `fetch`, or reading the body, failed. The message never quotes the cause. */
+export function networkFailure(error: unknown, call: Place): FeedbackError {
+  const { code } = faultOf(error);
+  const never = (what: string, remedy: string): FeedbackError => failure(call, what, remedy, 'never-sent', error);
+  switch (neverSentBy(error)) {
+    case 'blocked-port': {
+      const what = 'the port in its address is one that fetch never calls (as of mail, IRC, X11)';
+      return failure(call, what, 'name another port in feedback.baseUrl', 'never-sent', error, 'config');
+    }
+    case 'no-name':
+      return never(`the host name was not found (${code})`, 'check feedback.baseUrl and the name service');
+    case 'too-late':
+      return never('this process stood still before it was sent', 'nothing was sent, it is tried anew');
+    case 'no-connection':
+      return never(`no connection (${code})`, 'check that feedback.baseUrl can be reached from this machine');
+    case 'no-tls':
+      return never(
+        `no secure connection (${code})`,
+        "check that feedback.baseUrl is right and the service's certificate valid",
+      );
+  }
+  const what = code === '' ? 'the exchange broke off' : `the exchange broke off (${code})`;
+  return failure(call, what, 'the service may have done the work', 'unknown', error);
+}
+
+export function timeoutFailure(call: Place, timeoutMs: number): FeedbackError {
+  return failure(call, `no complete answer within ${timeoutMs} ms`, 'the service may have done the work', 'unknown');
+}
+
+/** The error for a call that its caller aborted. `sent`: whether the request may have left before that. */
+export function abortFailure(call: Place, sent: boolean): FeedbackError {
+  const remedy = sent ? 'the service may have done the work' : 'nothing was sent';
+  return failure(call, 'stopped on request', remedy, sent ? 'unknown' : 'never-sent');
+}
+
+function failure(
+  call: Place,
+  what: string,
+  remedy: string,
+  outcome: Outcome,
+  cause?: unknown,
+  kind: 'transient' | 'config' = 'transient',
+): FeedbackError {
+  return new FeedbackError(`Feedback service: ${call.place}: ${what}; ${remedy}.`, { kind }, { outcome, cause });
 }

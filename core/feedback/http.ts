@@ -5,11 +5,17 @@ import { SendFailure, send } from '../connector/send.ts';
 import type { Outcome } from '../errors.ts';
 import { mismatchesOf } from '../mismatches.ts';
 import type { Ports } from '../ports.ts';
-import { answerFailure, FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
+import {
+  abortFailure,
+  answerFailure,
+  FeedbackError,
+  networkFailure,
+  notJsonFailure,
+  shapeFailure,
+  timeoutFailure,
+} from './failure.ts';
 import { type Answer, type Place, saysNobody } from './response.ts';
-import type { FeedbackSettings } from './settings.ts';
-import { baseUrlOf, prefixFlaw } from './settings.ts';
-import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
+import { baseUrlOf, type FeedbackSettings, prefixFlaw } from './settings.ts';
 
 /** One call. `path` continues the base address, encoded, and may hold a query. */
 export interface Call extends Place {
@@ -78,14 +84,12 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     throw answerFailure(answer, { ...call, addressFlaw: prefixFlaw(settings) }, ports.now());
   }
 
-  async function find(call: Call): Promise<Answer | undefined> {
-    const answer = await attempt(call);
-    return saysNobody(answer, call) ? undefined : accepted(answer, call);
-  }
-
   return {
     send: async (call) => accepted(await attempt(call), call),
-    find,
+    find: async (call) => {
+      const answer = await attempt(call);
+      return saysNobody(answer, call) ? undefined : accepted(answer, call);
+    },
     pathOf: (next, page) => pathUnder(base, next, page),
   };
 }

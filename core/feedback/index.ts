@@ -7,7 +7,7 @@ export { type Contact, type ContactChoice, type ContactOptions, contactFor, pars
 export { type Advice, CloseloopError, type Outcome } from '../errors.ts';
 export { type Expression, type ExpressionResult, evaluateAll, type Findings } from '../mapping/expression.ts';
 export { compileExpression } from '../mapping/expression-compile.ts';
-export type { FieldDefinition } from '../mapping/field-value.ts';
+export type { CustomValue, FieldDefinition } from '../mapping/field-value.ts';
 export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';
 export type { Day } from '../schedule/days.ts';
 export { formatDuration } from '../schedule/duration.ts';
@@ -28,17 +28,14 @@ export type {
   CampaignQuery,
   CreateOptions,
   CustomFieldQuery,
-  CustomValue,
   FeedbackClient,
-  FeedbackRequest,
-  NewRequest,
   RequestPage,
-  RequestQuery,
   StatsRange,
 } from './client.ts';
 export { FeedbackError, isNobody } from './failure.ts';
 export { connectFeedback, type FeedbackOptions } from './library.ts';
 export { assumedOperations, type OperationOverrides, type Operations } from './operations.ts';
+export type { FeedbackRequest, NewRequest, RequestQuery } from './request-form.ts';
 export type {
   AccessLogEntry,
   Campaign,

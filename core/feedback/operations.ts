@@ -66,37 +66,24 @@ const Create = z.strictObject({
   record: recordPlace('the answer'),
 });
 
+/** @param more places beside that of the id @param about what its body is like */
+function commandOf<More extends z.ZodRawShape>(more: More, about: string) {
+  return z.strictObject({
+    method: ChangeMethod.describe(method),
+    path: PathTemplate.describe(path),
+    body: z.strictObject({ id: idPlace, ...more }).describe(body(about)),
+    constants,
+  });
+}
+
+const done = 'Any 2xx answer counts as done';
+const Grade = commandOf({ grade: PlaceOrNone.describe('The grade, a number') }, done);
+const Comment = commandOf({ comment: PlaceOrNone.describe('The comment, a text') }, done);
+const Cancel = commandOf({}, 'Without any value no body is sent');
 const Get = z.strictObject({
+  ...commandOf({}, 'For methods other than GET').shape,
   method: Method.describe(`${method}; GET carries no body`),
-  path: PathTemplate.describe(path),
-  body: z.strictObject({ id: idPlace }).describe(body('For methods other than GET')),
-  constants,
   record: recordPlace('the answer'),
-});
-
-const Grade = z.strictObject({
-  method: ChangeMethod.describe(method),
-  path: PathTemplate.describe(path),
-  body: z
-    .strictObject({ id: idPlace, grade: PlaceOrNone.describe('The grade, a number') })
-    .describe(body('Any 2xx answer counts as done')),
-  constants,
-});
-
-const Comment = z.strictObject({
-  method: ChangeMethod.describe(method),
-  path: PathTemplate.describe(path),
-  body: z
-    .strictObject({ id: idPlace, comment: PlaceOrNone.describe('The comment, a text') })
-    .describe(body('Any 2xx answer counts as done')),
-  constants,
-});
-
-const Cancel = z.strictObject({
-  method: ChangeMethod.describe(method),
-  path: PathTemplate.describe(path),
-  body: z.strictObject({ id: idPlace }).describe(body('Without any value no body is sent')),
-  constants,
 });
 
 /** The layout of custom fields in a request. In a record closeloop reads both layouts. */

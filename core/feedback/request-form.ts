@@ -1,14 +1,11 @@
-import { z } from 'zod';
 import { type Contact, contactKey, normaliseContact } from '../contact.ts';
 import { CloseloopError } from '../errors.ts';
-import { shownPath } from '../mismatches.ts';
+import type { CustomValue } from '../mapping/field-value.ts';
 import { isBlank } from '../visible-text.ts';
+import type { InstantReader } from './instants.ts';
 import type { Operations } from './operations.ts';
 
 /* Builds requests and reads records in the forms of the table in `operations.ts`. Pure. */
-
-/** One value of a custom field as it is sent. */
-export type CustomValue = string | number | boolean;
 
 /** A feedback request, whatever the service calls its fields. An empty text becomes null. `Instant`: the type of instants. */
 export interface FeedbackRequest<Instant = Date> {
@@ -53,7 +50,6 @@ export interface NewRequest {
   contact: Contact;
   /** When the service sends the request. Left out: after the campaign's `send_delay`. */
   scheduled?: Date | undefined;
-  /** The values of custom fields by the field's name. */
   customFields: Readonly<Record<string, CustomValue>>;
 }
 
@@ -70,7 +66,7 @@ interface JsonObject {
 }
 
 /** A value and its place in the body; null: not sent. */
-export type Placed = readonly [place: string | null, value: unknown];
+type Placed = readonly [place: string | null, value: unknown];
 
 export function createForm(table: Operations, request: NewRequest): CallForm {
   const { method, path, body, constants } = table.create;
@@ -84,6 +80,15 @@ export function createForm(table: Operations, request: NewRequest): CallForm {
     placed.push([body.customFields, customFieldsForm(table, request.customFields)]);
   }
   return form(method, fill(path, { campaign: String(request.campaign) }), constants, placed);
+}
+
+/** The call of an operation on one feedback request. */
+export function commandForm(
+  { method, path, body, constants }: Pick<Operations['get'], 'method' | 'path' | 'body' | 'constants'>,
+  id: string,
+  ...given: Placed[]
+): CallForm {
+  return form(method, fill(path, { id }), constants, [[body.id, id], ...given]);
 }
 
 /**
@@ -128,46 +133,6 @@ export function listParameters(table: Operations, query: RequestQuery): [name: s
   return parameters;
 }
 
-/** An invisible text, null and an absent key all mean that there is no text. */
-export const text = z
-  .union([z.string(), z.number().transform(String)])
-  .nullish()
-  .transform((value) => (typeof value !== 'string' || isBlank(value) ? null : value));
-
-/** Some services send decimals as text. No campaign and no grade is beyond 2^53, where numbers are rounded. */
-export const number = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^-?\d+(?:\.\d+)?$/)
-      .transform(Number)
-      .refine((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER),
-  ])
-  .nullish()
-  .transform((value) => value ?? null);
-
-const Fields = z.object({
-  id: z.unknown().transform((value, context) => {
-    const id = plainId(value);
-    if (id === undefined) context.addIssue({ code: 'custom' });
-    return id ?? z.NEVER;
-  }),
-  campaign: number,
-  phone: text,
-  email: text,
-  identifier: text,
-  scheduled: z.iso.datetime({ offset: true }).nullish(),
-  status: text,
-  grade: number,
-  comment: text,
-  // zod's own record is not used: it would leave out a field called `__proto__`.
-  customFields: z
-    .union([z.custom<JsonObject>(isObject), z.array(z.unknown())])
-    .nullish()
-    .transform((value) => value ?? {}),
-});
-
 type ParsedRecord<Instant = Date> =
   | { ok: true; request: FeedbackRequest<Instant> }
   /** The service's names of the wrong places, and the expected kind of value; never a value. */
@@ -187,21 +152,21 @@ export function recordReader<Instant>(
   return (answer) => {
     const raw = valueAt(answer, at);
     const values = named !== undefined && isObject(raw) ? valuesNamed(raw, named) : valuesAt(raw, places);
-    const plain = plainRequest(values, instantOf);
-    if (plain !== undefined) return { ok: true, request: plain };
-    const parsed = Fields.safeParse(valuesAt(raw, places));
-    if (!parsed.success) {
-      const names = new Map<PropertyKey, string | null>(Object.entries(places));
-      const mismatches = parsed.error.issues.map((issue) => {
-        const [first = '', ...rest] = issue.path;
-        const place = names.get(first) ?? String(first);
-        return [at, place, shownPath(rest)].filter((part) => part !== '').join('.');
-      });
-      return { ok: false, mismatches };
-    }
-    const customFields = readCustomFields(table, parsed.data.customFields);
-    const scheduled = instantOf(parsed.data.scheduled) ?? null;
-    return { ok: true, request: { ...parsed.data, scheduled, customFields } };
+    const read = {
+      id: idIn(values.id),
+      campaign: numberIn(values.campaign),
+      phone: textIn(values.phone),
+      email: textIn(values.email),
+      identifier: textIn(values.identifier),
+      scheduled: instantOf(values.scheduled),
+      status: textIn(values.status),
+      grade: numberIn(values.grade),
+      comment: textIn(values.comment),
+      customFields: customFieldsIn(values.customFields, table),
+    };
+    if (isWhole(read)) return { ok: true, request: read };
+    const wrong = Object.entries(places).filter(([name]) => Reflect.get(read, name) === undefined);
+    return { ok: false, mismatches: wrong.map(([, place]) => [at, place].filter(Boolean).join('.')) };
   };
 }
 
@@ -226,15 +191,12 @@ function valuesAt(raw: unknown, places: FieldPlaces): Values {
   };
 }
 
-/** Whether all values are in the record's top level. */
+/** Whether all values are in the record's top level, under names that no object inherits. */
 function areNames(places: FieldPlaces): places is Record<keyof FieldPlaces, string> {
-  return Object.values(places).every((place) => place !== null && place !== '' && !place.includes('.'));
+  return Object.values(places).every((place) => place && !place.includes('.') && !(place in Object.prototype));
 }
 
-/**
- * As `valuesAt`, for records with all values in the top level, at a third of the cost: V8 caches for each line the name that it read last.
- * Every inherited property is a function, which is a plain value of no field.
- */
+/** As `valuesAt`, for records with all values in the top level, at a third of the cost: V8 caches for each line the name that it read last. */
 function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>): Values {
   return {
     id: raw[places.id],
@@ -250,117 +212,67 @@ function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>)
   };
 }
 
-/**
- * Reads a record whose fields have the usual forms, like nearly all of the millions of records in exports: with the same result as
- * `Fields`, at a twentieth of the cost. Undefined for any other record, which `Fields` has to read.
- */
-function plainRequest<Instant>(
-  values: Values,
-  instantOf: InstantReader<Instant>,
-): FeedbackRequest<Instant> | undefined {
-  const id = plainId(values.id);
-  const campaign = plainNumber(values.campaign);
-  const phone = plainText(values.phone);
-  const email = plainText(values.email);
-  const identifier = plainText(values.identifier);
-  const scheduled = instantOf(values.scheduled);
-  const status = plainText(values.status);
-  const grade = plainNumber(values.grade);
-  const comment = plainText(values.comment);
-  const customFields = values.customFields ?? {};
-  if (id === undefined || campaign === undefined || phone === undefined || email === undefined) return undefined;
-  if (identifier === undefined || scheduled === undefined || status === undefined) return undefined;
-  if (grade === undefined || comment === undefined) return undefined;
-  if (!isObject(customFields)) return undefined;
-  return { id, campaign, phone, email, identifier, scheduled, status, grade, comment, customFields };
+type Read<Instant> = { [Name in keyof FeedbackRequest<Instant>]: FeedbackRequest<Instant>[Name] | undefined };
+
+/** Whether each value was read. Named one by one, as exports have millions of records. */
+function isWhole<Instant>(read: Read<Instant>): read is FeedbackRequest<Instant> {
+  const { id, campaign, phone, email, identifier, scheduled, status, grade, comment, customFields } = read;
+  const isSent = id !== undefined && campaign !== undefined && scheduled !== undefined && status !== undefined;
+  const isTo = phone !== undefined && email !== undefined && identifier !== undefined;
+  return isSent && isTo && grade !== undefined && comment !== undefined && customFields !== undefined;
 }
 
+// Each reads a value that was sent: null where there is none, and undefined where it is of another kind.
+
 /** A text, or a whole number. `jsonBody` gives a number beyond 2^53 as text, as a rounded number would be the id of another request. */
-function plainId(value: unknown): string | undefined {
+function idIn(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined;
   return typeof value === 'string' && value !== '' && !/^-\d+$/.test(value) ? value : undefined;
 }
 
-function plainNumber(value: unknown): number | null | undefined {
+/** Some services send decimals as text. No campaign and no grade is beyond 2^53, where numbers are rounded. */
+function numberIn(value: unknown): number | null | undefined {
   if (value === undefined || value === null) return null;
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string' || !/^-?\d+(?:\.\d+)?$/.test(value)) return undefined;
+  return Math.abs(Number(value)) <= Number.MAX_SAFE_INTEGER ? Number(value) : undefined;
 }
 
-function plainText(value: unknown): string | null | undefined {
+/** An invisible text, null and an absent key all mean that there is no text. */
+function textIn(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return null;
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
   return isBlank(value) ? null : value;
 }
 
-/** Returns null for a missing value, and undefined for a value that is no instant. */
-export type InstantReader<Instant> = (value: unknown) => Instant | null | undefined;
-
-const instant = z.core.regexes.datetime({ offset: true });
-export const time = /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3,})?(?:Z|[+-]\d\d:\d\d)$/;
-
-/**
- * Reads instants. The slow part is to check the day and to calculate its beginning: this is done once for successive instants
- * with the same day and offset.
- */
-export function instantReader(): InstantReader<Date> {
-  let [date, offset, begins] = ['', '', 0];
-  return (value) => {
-    if (value === undefined || value === null) return null;
-    if (typeof value !== 'string') return undefined;
-    if (date !== '' && value.startsWith(date) && value.endsWith(offset) && time.test(value)) {
-      const seconds = (twoDigits(value, 11) * 60 + twoDigits(value, 14)) * 60 + twoDigits(value, 17);
-      const ms = value[19] === '.' ? Number(value.slice(20, 23)) : 0;
-      return new Date(begins + seconds * 1_000 + ms);
-    }
-    if (!instant.test(value)) return undefined;
-    date = value.slice(0, 10);
-    offset = value.endsWith('Z') ? 'Z' : value.slice(-6);
-    begins = Date.parse(`${date}T00:00:00${offset}`);
-    return new Date(value);
-  };
-}
-
-/** The number that two digits at this place of a text form. */
-function twoDigits(text: string, at: number): number {
-  return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528;
-}
-
-function readCustomFields(table: Operations, sent: Record<string, unknown> | unknown[]): Record<string, unknown> {
-  if (!Array.isArray(sent)) return sent;
-  const { name, value } = table.customFields;
-  const named = sent.map((entry): [unknown, unknown] => [valueAt(entry, name), valueAt(entry, value)]);
-  return Object.fromEntries(named.flatMap(([key, held]) => (typeof key === 'string' ? [[key, held]] : [])));
+function customFieldsIn(value: unknown, table: Operations): Record<string, unknown> | undefined {
+  if (value === undefined || value === null) return {};
+  if (!Array.isArray(value)) return isObject(value) ? value : undefined;
+  const { name, value: held } = table.customFields;
+  const named = value.map((entry): [unknown, unknown] => [valueAt(entry, name), valueAt(entry, held)]);
+  return Object.fromEntries(named.flatMap(([key, one]) => (typeof key === 'string' ? [[key, one]] : [])));
 }
 
 function customFieldsForm(table: Operations, values: NewRequest['customFields']): unknown {
   const { layout, name, value } = table.customFields;
   if (layout === 'object') return { ...values };
   return Object.entries(values).map(([key, held]) =>
-    bodyOf(
-      [],
-      [
-        [name, key],
-        [value, held],
-      ],
-    ),
+    bodyOf([
+      [name, key],
+      [value, held],
+    ]),
   );
 }
 
-export function form(
-  method: string,
-  path: string,
-  constants: Readonly<Record<string, unknown>>,
-  placed: Placed[],
-): CallForm {
-  const body = bodyOf(Object.entries(constants), placed);
+function form(method: string, path: string, constants: Readonly<Record<string, unknown>>, placed: Placed[]): CallForm {
+  const body = bodyOf([...Object.entries(constants), ...placed]);
   return { method, path, body: Object.keys(body).length === 0 ? undefined : body };
 }
 
-function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonObject {
+function bodyOf(placed: readonly Placed[]): JsonObject {
   const body: JsonObject = {};
-  for (const values of [constants, placed]) {
-    for (const [place, value] of values) if (place !== null && value !== undefined) put(body, place, value);
-  }
+  for (const [place, value] of placed) if (place !== null && value !== undefined) put(body, place, value);
   return body;
 }
 
@@ -368,10 +280,6 @@ function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonOb
 function put(body: JsonObject, place: string, value: unknown): void {
   if (place === '') {
     if (isObject(value)) for (const [key, held] of Object.entries(value)) define(body, key, held);
-    return;
-  }
-  if (!place.includes('.')) {
-    define(body, place, value);
     return;
   }
   const path = place.split('.');
@@ -392,7 +300,7 @@ function define(target: JsonObject, key: string, value: unknown): void {
   else target[key] = value;
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -407,7 +315,7 @@ function valueAt(root: unknown, place: string): unknown {
   return at;
 }
 
-export function fill(template: string, values: Readonly<Record<string, string>>): string {
+function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/:([A-Za-z]\w*)/g, (_whole, name: string) => pathSegment(values[name] ?? ''));
 }
 

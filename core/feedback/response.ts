@@ -1,5 +1,6 @@
 import type { ResponseHeaders } from '../ports.ts';
 import type { OperationName } from './operations.ts';
+import { isObject } from './request-form.ts';
 
 /* Reads the messages in the service's responses. Pure. */
 
@@ -32,10 +33,6 @@ export interface Said {
   /** The fields whose messages came in a list, as specified: texts elsewhere may be data, such as names. */
   specified?: ReadonlySet<string>;
 }
-
-/** An object of JSON. */
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function wordsOf(answer: Answer, call: Place): Said {
   const body = answer.body.json ? answer.body.value : undefined;

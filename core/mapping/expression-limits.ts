@@ -1,4 +1,3 @@
-/** Limits of every evaluation. */
 export const limits = {
   /** Milliseconds of CPU time for one expression over one record. */
   timeMs: 250,
@@ -25,7 +24,6 @@ export interface Failure {
   code: string;
   /** Characters from the start, about where the fault is. */
   position?: number | undefined;
-  /** The operator or function in question. */
   token?: string | undefined;
   /** Only for a fault in the text of the expression itself, which holds nothing of the record. */
   message?: string | undefined;

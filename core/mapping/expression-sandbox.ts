@@ -13,7 +13,6 @@ import { linearRegExp } from './linear-regex.ts';
  * large, within one step, call the same check.
  */
 
-/** A record in the sandbox. */
 export interface SandboxRecord {
   readonly value: unknown;
 }

@@ -29,14 +29,14 @@ export function convert(definition: FieldDefinition, value: unknown, options: Co
   if (Array.isArray(single)) return no(`a list of ${single.length} values; take one, or $join() them`);
   if (single === undefined || single === null) return { ok: true, value: undefined };
   if (typeof single === 'string') {
-    const trimmed = single.trim();
     if (isBlank(single)) return { ok: true, value: undefined };
     // A choice itself may begin or end with spaces.
-    return converted(definition, definition.field_type === 'Choice' ? single : trimmed, options);
+    return converted(definition, definition.field_type === 'Choice' ? single : single.trim(), options);
   }
-  if (typeof single === 'number' && Number.isFinite(single)) return converted(definition, single, options);
-  if (typeof single === 'boolean') return converted(definition, single, options);
-  return no('an object, not a value; name the part of it that is meant');
+  const isPlain = typeof single === 'boolean' || (typeof single === 'number' && Number.isFinite(single));
+  return isPlain
+    ? converted(definition, single, options)
+    : no('an object, not a value; name the part of it that is meant');
 }
 
 /** A list with a single entry, at any depth, counts as the entry, and an empty list as no value. JSONata treats lists in the same way. */
@@ -47,7 +47,7 @@ function singleOf(value: unknown): unknown {
 
 function converted(
   { field_type, choices }: FieldDefinition,
-  value: string | number | boolean,
+  value: CustomValue,
   { timeZone }: ConvertOptions,
 ): Converted {
   switch (field_type) {
@@ -73,13 +73,13 @@ function converted(
 const yes = (value: CustomValue): Converted => ({ ok: true, value });
 const no = (why: string): Converted => ({ ok: false, why });
 
-function text(value: string | number | boolean): Converted {
+function text(value: CustomValue): Converted {
   const written = String(value);
   return written.isWellFormed() ? yes(written) : no('a text that is not valid Unicode');
 }
 
 /** Reads a whole number. Shops write amounts as "42.00", which is whole; the meaning of "4e2" and "1,000" would be a guess. */
-function integer(value: string | number | boolean): Converted {
+function integer(value: CustomValue): Converted {
   if (typeof value === 'boolean') return no('a yes/no value, not a whole number');
   const isText = typeof value === 'string';
   if (isText && !/^[+-]?\d+(?:\.0+)?$/.test(value)) return no("a text that isn't a whole number");
@@ -94,12 +94,12 @@ const answers = new Map([
   ...['false', 'no', '0'].map((word) => [word, false] as const),
 ]);
 
-function yesNo(value: string | number | boolean): Converted {
+function yesNo(value: CustomValue): Converted {
   const found = answers.get(String(value).toLowerCase());
   return found === undefined ? no(`a ${kindOf(value)} that is neither true, yes or 1 nor false, no or 0`) : yes(found);
 }
 
-function choice(value: string | number | boolean, choices: readonly string[]): Converted {
+function choice(value: CustomValue, choices: readonly string[]): Converted {
   const written = String(value);
   const plain = (one: string) => composed(one.trim()).toLowerCase();
   const exact = choices.find((one) => one === written);
@@ -112,7 +112,7 @@ function choice(value: string | number | boolean, choices: readonly string[]): C
   return no(`a ${kindOf(value)} that ${flaw}: ${list}`);
 }
 
-function url(value: string | number | boolean): Converted {
+function url(value: CustomValue): Converted {
   if (typeof value !== 'string') return no(`a ${kindOf(value)}, not a web address`);
   const parsed = /\s/.test(value) ? null : URL.parse(value);
   if (parsed === null) return no("a text that isn't a web address (https://…)");
@@ -121,7 +121,7 @@ function url(value: string | number | boolean): Converted {
 }
 
 function calendar(
-  value: string | number | boolean,
+  value: CustomValue,
   timeZone: string,
   read: (text: string, timeZone: string) => Converted,
 ): Converted {
@@ -131,7 +131,7 @@ function calendar(
   return no(`a ${kindOf(value)}, not a date or time${remedy}`);
 }
 
-function kindOf(value: string | number | boolean): string {
+function kindOf(value: CustomValue): string {
   if (typeof value === 'string') return 'text';
   return typeof value === 'number' ? 'number' : 'yes/no value';
 }

@@ -24,7 +24,8 @@ export const Duration = z
   .transform((text, context) => {
     const ms = read(text);
     if (ms !== undefined) return ms;
-    context.addIssue({ code: 'custom', message: mistakeIn(text) });
+    const meant = meantBy(text);
+    context.addIssue({ code: 'custom', message: meant === undefined ? expected : `${expected}: write "${meant}"` });
     return z.NEVER;
   })
   .meta({ title: 'duration', description: 'A duration: 90s, 15m, 2h, 1h30m, 30d' });
@@ -37,11 +38,6 @@ function read(text: string): number | undefined {
   if (found === null || text.trim() === '') return undefined;
   const ms = units.reduce((sum, [, size], index) => sum + Number(found[index + 1] ?? 0) * size, 0);
   return ms <= longestMs ? ms : undefined;
-}
-
-function mistakeIn(text: string): string {
-  const meant = meantBy(text);
-  return meant === undefined ? expected : `${expected}: write "${meant}"`;
 }
 
 const spelled: Readonly<Record<string, RegExp>> = {
@@ -63,8 +59,7 @@ function meantBy(text: string): string | undefined {
   let ms = 0;
   while (part.lastIndex < words.length) {
     const [, count = '', word = ''] = part.exec(words) ?? [];
-    const [unit] = units.find(([name]) => spelled[name]?.test(word)) ?? [];
-    const size = units.find(([name]) => name === unit)?.[1];
+    const [, size] = units.find(([name]) => spelled[name]?.test(word)) ?? [];
     if (size === undefined) return undefined;
     ms += Number(count.replace(',', '.')) * size;
   }

@@ -28,10 +28,11 @@ export interface HolidayRules {
   region?: string | undefined;
 }
 
-type Calendar = { found: PlaceHolidays; why: string[] } | { found?: undefined; why: string[] };
-
 /** The holidays at the recipient's place: by the address, else the phone number, else the recipient's zone, else the rules' own country. */
-export function holidaysOf(place: RecipientPlace | undefined, { calendar, country, region }: HolidayRules): Calendar {
+export function holidaysOf(
+  place: RecipientPlace | undefined,
+  { calendar, country, region }: HolidayRules,
+): { found?: PlaceHolidays; why: string[] } {
   const ofZone = place?.isKnown === true ? countryOf(place.zone) : undefined;
   const theirs = place?.country ?? ofZone;
   const found = theirs === undefined ? calendar.of(country, region) : calendar.of(theirs, place?.region);

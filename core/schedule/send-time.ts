@@ -111,7 +111,8 @@ export function messageWindows(hours: MessageHours): { windows: [SendWindow, ...
     windows.push(windowOf('the rule sends', window, window.zone === 'recipient' ? zone : accountZone));
   if (sms !== undefined) windows.push(...zones.map((one) => windowOf('text messages go out', sms, one)));
   const calendar = holidays && holidaysOf(hours.recipient, holidays);
-  if (calendar?.found) windows.push(...zones.map((one) => workdays(one, calendar.found)));
+  const free = calendar?.found;
+  if (free) windows.push(...zones.map((one) => workdays(one, free)));
 
   const isOfRecipient = window?.zone === 'recipient' || sms !== undefined || holidays !== undefined;
   return { windows, why: [...(isOfRecipient ? [why] : []), ...(calendar?.why ?? [])] };

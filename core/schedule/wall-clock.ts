@@ -9,7 +9,6 @@ export interface OffsetSpan {
   offsetMs: number;
 }
 
-/** A reading of a wall clock. */
 export interface WallTime {
   /** Days since 1 January 1970. */
   date: number;
@@ -46,7 +45,6 @@ export function isZone(name: string): boolean {
   return known.has(name) || isTimeZone(name);
 }
 
-/** The reading of a zone's wall clock at an instant. */
 export function wallTime(zone: string, epochMs: number): WallTime {
   return readingOf(epochMs + spanAt(zone, epochMs).offsetMs);
 }

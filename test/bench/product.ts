@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { JourneyKeys } from '../../worker/journey/journey-keys.ts';
-import { StateLists } from '../../worker/journey/state-lists.ts';
+import { stateLists } from '../../worker/journey/state-lists.ts';
 import type { JourneyState } from '../../worker/journey/states.ts';
 import { startEmbeddedRedis } from '../../worker/redis/embedded.ts';
 import { createSeal } from '../../worker/redis/seal.ts';
@@ -37,7 +37,7 @@ export interface BenchRedis {
 
 /** How many journeys are in a state. */
 export async function journeysIn({ client }: BenchRedis, state: JourneyState, of = source): Promise<number> {
-  return (await new StateLists(client, new JourneyKeys(of, createSeal(new Uint8Array(32)))).counts())[state];
+  return (await stateLists(client, new JourneyKeys(of, createSeal(new Uint8Array(32)))).counts())[state];
 }
 
 /** A Redis as the embedded one is, which flushes every write to the disk before it answers. */

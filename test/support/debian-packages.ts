@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { moveInto, unpackPackages } from '../../worker/redis/server-binary.ts';
-import { userCache } from '../../worker/redis/server-cache.ts';
+import { moveInto, unpackPackages, userCache } from '../../worker/redis/server-binary.ts';
 
 /** Where programs lie that tests have fetched: the user's, or where there is no such place one for the whole project. */
 export function cachedAs(name: string): string {

@@ -1,9 +1,8 @@
 import { slices } from '../../core/spread.ts';
 import type { JourneyState } from '../../worker/journey/journey.ts';
 import { changingLists } from '../../worker/journey/list-scripts.ts';
-import type { RedisClient } from '../../worker/redis/client.ts';
+import { type RedisClient, runScript } from '../../worker/redis/client.ts';
 import { tagOf } from '../../worker/redis/keys.ts';
-import { runScript } from '../../worker/redis/script.ts';
 
 /** An id with the instant that it is listed by. */
 type Entry = readonly [id: string, at: number];

@@ -13,7 +13,7 @@ import { settledStates } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { fastClock } from '../pipeline/clock.ts';
-import { serverCache } from '../redis/server-cache.ts';
+import { serverCache } from '../redis/server-binary.ts';
 import { changeFollowUp } from '../support/follow-ups.ts';
 import { type App, run } from './app.ts';
 import { plantHistory } from './demo-history.ts';

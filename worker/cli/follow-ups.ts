@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import { type FollowUpDeed, isOverdue } from '../journey/follow-up.ts';
-import { gradeInWords } from '../journey/grade-in-words.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
+import { gradeInWords } from '../journey/outcomes.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import {
   changeFollowUp,

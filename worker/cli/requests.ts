@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Contact, contactFor } from '../../core/contact.ts';
 import { refusal } from '../../core/errors.ts';
-import type { CustomValue } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
+import type { CustomValue } from '../../core/mapping/field-value.ts';
 import { instant } from '../support/instant.ts';
 import { contactsNamed } from '../support/named-contacts.ts';
 import { printFields, say } from './output.ts';

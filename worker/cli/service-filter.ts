@@ -1,7 +1,7 @@
 import type { CampaignType } from '../../core/contact.ts';
 import { refusal } from '../../core/errors.ts';
-import type { RequestQuery } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
+import type { RequestQuery } from '../../core/feedback/request-form.ts';
 import type { Metric } from '../../core/feedback/schemas.ts';
 import { dayOn } from '../support/instant.ts';
 import { daysIn } from '../support/shown-time.ts';

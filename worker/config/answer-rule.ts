@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actions, Connector as AnyConnector } from '../../core/connector/contract.ts';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 import { Duration, Settle } from '../../core/schedule/duration-setting.ts';
 import { inOurWords, suggestion } from './issues.ts';
 import { distinctNames } from './values.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /* Kinds of values that several sections of the configuration have. */

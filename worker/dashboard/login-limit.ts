@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { addressGroup } from '../../core/address-group.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 
 /** The failed attempts within `periodMs` that are allowed for one name, and from one address. */

@@ -4,7 +4,7 @@ import type { Contact } from '../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { ContactRecord } from '../../core/feedback/schemas.ts';
 import type { Erasure, Proof } from '../journey/erasures.ts';
-import { gradeInWords } from '../journey/grade-in-words.ts';
+import { gradeInWords } from '../journey/outcomes.ts';
 import { beginMasking, nothingErased, nothingErasedWords, takingErasures } from '../support/masking.ts';
 import { contactsNamed } from '../support/named-contacts.ts';
 import {

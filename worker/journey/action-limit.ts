@@ -1,8 +1,7 @@
 import DataLoader from 'dataloader';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 
 const dayMs = 86_400_000;
 
@@ -35,41 +34,31 @@ interface Taking {
   now: Date;
 }
 
+export type ActionLimit = ReturnType<typeof actionLimit>;
+
 /** Limits the actions that answers lead to on each record within a day, over all processes. */
-export class ActionLimit {
-  readonly #redis: RedisClient;
-  readonly #tag: string;
-  /** Takings of the same moment share a call. */
-  readonly #takings = new DataLoader((all: readonly Taking[]) => this.#takeAll(all), {
-    cache: false,
-    maxBatchSize: 100,
-  });
-
-  constructor(redis: RedisClient, source: string) {
-    this.#redis = redis;
-    this.#tag = tagOf(source);
-  }
-
-  /**
-   * How many of these may run, from the first on.
-   * @param markers the actions: each is counted once, however often it is tried
-   */
-  async take(recordId: string, markers: readonly string[], most: number, now: Date): Promise<number> {
-    return await this.#takings.load({ recordId, markers, most, now });
-  }
-
-  async #takeAll(all: readonly Taking[]): Promise<number[]> {
-    const keys = all.map(({ recordId }) => this.#of(recordId));
+export function actionLimit(redis: RedisClient, source: string) {
+  const keyOf = (recordId: string) => `${tagOf(source)}:actions:${recordId}`;
+  const takeAll = async (all: readonly Taking[]): Promise<number[]> => {
+    const keys = all.map(({ recordId }) => keyOf(recordId));
     const args = all.flatMap(({ markers, most, now }) => [now.getTime(), most, markers.length, ...markers]);
-    return z.array(z.number()).parse(await runScript(this.#redis, takeScript, keys, dayMs, ...args));
-  }
+    return z.array(z.number()).parse(await runScript(redis, takeScript, keys, dayMs, ...args));
+  };
+  /** Takings of the same moment share a call. */
+  const takings = new DataLoader(takeAll, { cache: false, maxBatchSize: 100 });
 
-  /** These have come to nothing before they began. */
-  async giveBack(recordId: string, markers: readonly string[]): Promise<void> {
-    if (markers.length > 0) await this.#redis.zrem(this.#of(recordId), ...markers);
-  }
+  return {
+    /**
+     * How many of these may run, from the first on.
+     * @param markers the actions: each is counted once, however often it is tried
+     */
+    async take(recordId: string, markers: readonly string[], most: number, now: Date): Promise<number> {
+      return await takings.load({ recordId, markers, most, now });
+    },
 
-  #of(recordId: string): string {
-    return `${this.#tag}:actions:${recordId}`;
-  }
+    /** These have come to nothing before they began. */
+    async giveBack(recordId: string, markers: readonly string[]): Promise<void> {
+      if (markers.length > 0) await redis.zrem(keyOf(recordId), ...markers);
+    },
+  };
 }

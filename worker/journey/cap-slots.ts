@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 
 /** A cap on requests: of a rule, a campaign, a group, or over everything. */
 export interface CapScope {
@@ -102,64 +101,52 @@ return {-1, full}`;
 
 const Reply = z.array(z.number());
 
-/** The requests that each cap has let through, or will let through, by the hour: shared by all processes. */
-export class CapSlots {
-  readonly #redis: RedisClient;
-  readonly #prefix: string;
+export type CapSlots = ReturnType<typeof capSlots>;
+
+/**
+ * The requests that each cap has let through, or will let through, by the hour: shared by all processes.
+ * @param space whose places: `spaceOf`
+ */
+export function capSlots(redis: RedisClient, space: string) {
+  const prefix = `${space}:cap:`;
   /** A set: the names of the caps under which a journey may have a place. */
-  readonly #list: string;
+  const list = `${space}:caps`;
+  const keysOf = (scopes: readonly CapScope[]) => scopes.map(({ name }) => prefix + name);
 
-  /** @param space whose places: `spaceOf` */
-  constructor(redis: RedisClient, space: string) {
-    this.#redis = redis;
-    this.#prefix = `${space}:cap:`;
-    this.#list = `${space}:caps`;
-  }
+  return {
+    /** `keeps`: the hour that the journey keeps if it has that hour; `since`: hours before this instant are forgotten. */
+    async take(
+      journey: string,
+      scopes: readonly CapScope[],
+      { keeps, since }: { keeps: number; since: number },
+      candidates: readonly CandidateHour[],
+    ): Promise<Slot> {
+      const caps = scopes.flatMap(({ name, hour = 0, day = 0 }) => [name, hour, day]);
+      const hours = candidates.flatMap((one) => [one.hour, one.dayFrom, one.dayUntil, one.openMsThen, one.openMs]);
+      const args = [journey, prefix, keepMs, keeps, since, ...caps, ...hours];
+      const reply = await runScript(redis, takeScript, [list, ...keysOf(scopes)], ...args);
+      const [hour, full = 0, ...places] = Reply.parse(reply);
+      if (hour === 0) return { is: 'kept' };
+      if (hour === undefined || hour < 0) return { is: 'none', full: scopes[full - 1] };
+      const placesOf = scopes.map((_, i) => ({ ofDay: places[2 * i] ?? 0, ofHour: places[2 * i + 1] ?? 0 }));
+      return { is: 'new', hour, places: placesOf, fullBefore: scopes[full - 1] };
+    },
 
-  /** `keeps`: the hour that the journey keeps if it has that hour; `since`: hours before this instant are forgotten. */
-  async take(
-    journey: string,
-    scopes: readonly CapScope[],
-    { keeps, since }: { keeps: number; since: number },
-    candidates: readonly CandidateHour[],
-  ): Promise<Slot> {
-    const caps = scopes.flatMap(({ name, hour = 0, day = 0 }) => [name, hour, day]);
-    const hours = candidates.flatMap(({ hour, dayFrom, dayUntil, openMsThen, openMs }) => [
-      hour,
-      dayFrom,
-      dayUntil,
-      openMsThen,
-      openMs,
-    ]);
-    const args = [journey, this.#prefix, keepMs, keeps, since, ...caps, ...hours];
-    const [hour, full = 0, ...places] = Reply.parse(
-      await runScript(this.#redis, takeScript, [this.#list, ...this.#keysOf(scopes)], ...args),
-    );
-    if (hour === 0) return { is: 'kept' };
-    if (hour === undefined || hour < 0) return { is: 'none', full: scopes[full - 1] };
-    const placesOf = scopes.map((_, i) => ({ ofDay: places[2 * i] ?? 0, ofHour: places[2 * i + 1] ?? 0 }));
-    return { is: 'new', hour, places: placesOf, fullBefore: scopes[full - 1] };
-  }
+    /** How many places of each cap are taken in this hour, and on its day, half-open. */
+    async taken(
+      scopes: readonly CapScope[],
+      { hour, day }: { hour: number; day: { from: number; until: number } },
+    ): Promise<{ ofHour: number; ofDay: number }[]> {
+      const each = keysOf(scopes).map(async (key) => ({
+        ofHour: await redis.zcount(key, hour, hour),
+        ofDay: await redis.zcount(key, day.from, `(${day.until}`),
+      }));
+      return await Promise.all(each);
+    },
 
-  /** How many places of each cap are taken in this hour, and on its day, half-open. */
-  async taken(
-    scopes: readonly CapScope[],
-    { hour, day }: { hour: number; day: { from: number; until: number } },
-  ): Promise<{ ofHour: number; ofDay: number }[]> {
-    return await Promise.all(
-      this.#keysOf(scopes).map(async (key) => ({
-        ofHour: await this.#redis.zcount(key, hour, hour),
-        ofDay: await this.#redis.zcount(key, day.from, `(${day.until}`),
-      })),
-    );
-  }
-
-  /** The journey asks nobody: other journeys may have its place under every cap. */
-  async giveBack(journey: string): Promise<void> {
-    await runScript(this.#redis, giveBackScript, [this.#list], journey, this.#prefix);
-  }
-
-  #keysOf(scopes: readonly CapScope[]): string[] {
-    return scopes.map(({ name }) => this.#prefix + name);
-  }
+    /** The journey asks nobody: other journeys may have its place under every cap. */
+    async giveBack(journey: string): Promise<void> {
+      await runScript(redis, giveBackScript, [list], journey, prefix);
+    },
+  };
 }

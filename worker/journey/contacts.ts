@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { globalTag, sharedSpaces } from '../redis/keys.ts';
 import { releaseLock } from '../redis/lock.ts';
-import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest, bucketOf } from './journey-keys.ts';
 import { LastAsked, memoryMs, type OwnNote, takenBack, withoutJourney, withRequestsOf } from './last-asked.ts';
 import { forgetScript, knownScript, lockScript, reserveScript, settingNotes } from './people-scripts.ts';
-import { WaitingClosings } from './waiting-closings.ts';
+import { waitingClosings } from './waiting-closings.ts';
 
 /** KEYS notes · ARGV address, the new note or '', ms */
 const setScript = `${settingNotes}
@@ -33,7 +32,6 @@ export interface Limit {
   campaigns: ReadonlySet<number> | undefined;
 }
 
-/** A request that is about to be made. */
 export interface Reservation {
   contactKey: string;
   campaign: number;
@@ -45,7 +43,6 @@ export interface Reservation {
 export interface HeldBy {
   limit: number;
   at: Date;
-  /** The journey of that request. */
   journey: string;
 }
 
@@ -104,7 +101,7 @@ export class ContactMemory {
   readonly #linkMs: number;
   /** Whether any throttle has `prefer: latest`. */
   readonly comparesWaiting: boolean;
-  readonly waits: WaitingClosings;
+  readonly waits: ReturnType<typeof waitingClosings>;
   readonly #space: string;
 
   /**
@@ -116,7 +113,10 @@ export class ContactMemory {
     this.#seal = seal;
     this.#linkMs = linkMs;
     this.comparesWaiting = comparesWaiting;
-    this.waits = new WaitingClosings(redis, seal, space, comparesWaiting);
+    this.waits = waitingClosings((script, contactKey, ...args) => {
+      const address = this.addressOf(contactKey);
+      return runScript(redis, script, [this.#linksOf(address)], address, ...args);
+    }, comparesWaiting);
     this.#space = space;
   }
 

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import { Forgotten } from './forgotten.ts';
+import { forgottenPeople } from './forgotten.ts';
 
 /**
  * An erasure, from the request until the erasure is done. Its subjects say, sealed, whom the erasure is about; this part names nobody.
@@ -115,7 +114,7 @@ export class Erasures {
   /** Ids of erasures by when each is tried again. */
   readonly #due: string;
   readonly #proofs: string;
-  readonly forgotten: Forgotten;
+  readonly forgotten: ReturnType<typeof forgottenPeople>;
 
   constructor(redis: RedisClient, source: string, seal: Seal) {
     this.#redis = redis;
@@ -124,7 +123,7 @@ export class Erasures {
     this.#open = `${this.#tag}:erasures:open`;
     this.#due = `${this.#tag}:erasures:due`;
     this.#proofs = `${this.#tag}:erasures`;
-    this.forgotten = new Forgotten(redis, `${this.#proofs}:forgotten`, seal);
+    this.forgotten = forgottenPeople(redis, `${this.#proofs}:forgotten`, seal);
   }
 
   /** Stores an erasure until it is done. A repeated request before that is the same erasure. */
@@ -161,14 +160,8 @@ export class Erasures {
 
   async postpone(erasure: Erasure): Promise<void> {
     const { id, nextAt } = erasure;
-    await runScript(
-      this.#redis,
-      postponeScript,
-      [this.#open, this.#due],
-      id,
-      JSON.stringify(erasure),
-      nextAt.getTime(),
-    );
+    const args = [id, JSON.stringify(erasure), nextAt.getTime()];
+    await runScript(this.#redis, postponeScript, [this.#open, this.#due], ...args);
   }
 
   async subjects(id: string): Promise<Subject[]> {

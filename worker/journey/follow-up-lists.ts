@@ -13,7 +13,6 @@ export interface FollowUpEntry {
   at: Date;
 }
 
-/** How many entries are read at once. */
 const pageSize = 500;
 
 /**

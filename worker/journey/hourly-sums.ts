@@ -1,7 +1,6 @@
 import type { RedisClient } from '../redis/client.ts';
 import { type Counts, counted, dayMs, dayOf, hourMs } from './hourly-counts.ts';
 
-/** The counts of a campaign in an hour. */
 export interface HourCounts extends Counts {
   campaign: number;
   /** When the hour begins: milliseconds since 1970. */

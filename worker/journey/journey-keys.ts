@@ -31,7 +31,7 @@ export function addressDigest(seal: Seal, key: string): string {
   return seal.digest(key).slice(0, 22);
 }
 
-/** The key of the memory of records with journeys: record-changes.ts. */
+/** The key of the memory of records with journeys: record-scripts.ts. */
 export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }
@@ -119,7 +119,6 @@ export class JourneyKeys {
     const { key, from } = this.personRange(digest);
     return [key, from + secondOf(closedAt) + id];
   }
-  /** The id of an entry's journey. */
   journeyOfEntry(entry: string): string {
     return entry.slice(personDigits + secondDigits);
   }

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import { AnswerValue } from '../../core/connector/events.ts';
-import { keepingUnknown } from './keeping-unknown.ts';
 import { skipReasons } from './reasons.ts';
 import { journeyStates } from './states.ts';
+
+/**
+ * A schema of data that several versions of closeloop read and write: an older version keeps a newer version's fields when it
+ * saves what it has read. The inferred type has the known fields only.
+ */
+export function keepingUnknown<Shape extends z.core.$ZodShape>(
+  shape: Shape,
+): z.ZodType<z.output<z.ZodObject<Shape>>, z.input<z.ZodObject<Shape>>> {
+  return z.looseObject(shape);
+}
 
 const PlaceHints = keepingUnknown({
   timeZone: z.string().optional(),
@@ -83,7 +92,6 @@ const Act = keepingUnknown({
 });
 export type Act = z.output<typeof Act>;
 
-/** The actions that the answer has led to. */
 const Acting = keepingUnknown({
   /** For each answer rule: the version of the answer that the rule was last evaluated on, and whether it matched. */
   judged: z.record(z.string(), keepingUnknown({ version: z.number().int(), matched: z.boolean() })),
@@ -94,7 +102,6 @@ export type Acting = z.output<typeof Acting>;
 /** A task for a person, because of the answer. The answer has the customer's words and the grade. */
 const FollowUp = keepingUnknown({
   state: z.enum(['open', 'taken', 'done']),
-  /** The answer rule that opened it. */
   rule: z.string(),
   /** `agent`: of the record. */
   to: z.string(),
@@ -136,7 +143,6 @@ const fields = {
   campaignName: z.string().optional(),
   maxGrade: z.number().optional(),
   contact: Contact.optional(),
-  /** The vendor's id of the person. */
   personId: z.string().optional(),
   /** Digests (address-digest.ts) of every further address of the record's customer, also where nobody was chosen. */
   alsoKnownAs: z.array(z.string()).optional(),

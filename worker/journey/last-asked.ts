@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keepingUnknown } from './keeping-unknown.ts';
+import { keepingUnknown } from './journey.ts';
 
 const asked = {
   at: z.coerce.date(),
@@ -75,7 +75,6 @@ export function withoutJourney(note: LastAsked, journey: string): LastAsked | un
   return note.journey === journey ? beforeThat(note) : withoutEarlier(note, (one) => one.journey === journey);
 }
 
-/** The note that a journey made. */
 export type OwnNote = Pick<LastAsked, 'journey' | 'at' | 'earlier'>;
 
 /** The last note without that of a journey which asked nobody: the note before it holds again, and what others have noted since stays. */

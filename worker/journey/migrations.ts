@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { dataVersion, type KnownData, type Migration } from '../redis/data-version.ts';
 import { globalTag, knownSourcesKey, tagOf } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { answeredAt, JourneyKeys } from './journey-keys.ts';
 import { changingLists } from './list-scripts.ts';
-import { type ListEntry, StateLists } from './state-lists.ts';
+import { type ListEntry, stateLists } from './state-lists.ts';
 import { journeyStates } from './states.ts';
 import { JourneyReader } from './stored-journey.ts';
 
@@ -75,7 +74,7 @@ async function* listingAnswers(
   { redis, seal }: { redis: RedisClient; seal: Seal },
 ): AsyncGenerator<ListEntry> {
   const keys = new JourneyKeys(source, seal);
-  const lists = new StateLists(redis, keys);
+  const lists = stateLists(redis, keys);
   const reader = new JourneyReader(redis, keys, { source, seal });
   for (let last: ListEntry | undefined = from; last; ) {
     const page: ListEntry[] = await lists.page(state, 'next', last, pageSize);

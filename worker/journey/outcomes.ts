@@ -41,3 +41,9 @@ export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Jou
 export function endedUnasked(journey: Journey): boolean {
   return settledStates.includes(journey.state) && !mayHaveAsked(journey);
 }
+
+/** "2 of 5"; undefined: there is none. */
+export function gradeInWords({ answer, maxGrade }: Pick<Journey, 'answer' | 'maxGrade'>): string | undefined {
+  const grade = answer?.grade ?? undefined;
+  return grade === undefined || maxGrade === undefined ? grade?.toString() : `${grade} of ${maxGrade}`;
+}

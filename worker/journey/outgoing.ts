@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 import type { Act, Journey } from './journey.ts';
 import { recordOf } from './refs.ts';
 
@@ -157,7 +156,6 @@ export interface TellsOthers {
   onStored(target: string, recordId: string): Promise<void>;
 }
 
-/** The entries that are read at once. */
 const pageSize = 500;
 
 /**

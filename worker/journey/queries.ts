@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
-import { CallNames } from './call-names.ts';
-import type { JourneyCall } from './calls.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
+import { callNames, type JourneyCall } from './calls.ts';
 import { countsBetween, type HourCounts } from './hourly-sums.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
@@ -171,6 +169,6 @@ export class JourneyQueries {
 
   /** The last calls that were made for a journey, as this object was read or saved. */
   async callsOf(journey: Journey): Promise<JourneyCall[]> {
-    return await new CallNames(this.#redis, this.#keys.callNames).named(this.#reader.storedAs(journey)?.calls ?? []);
+    return await callNames(this.#redis, this.#keys.callNames).named(this.#reader.storedAs(journey)?.calls ?? []);
   }
 }

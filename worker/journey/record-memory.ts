@@ -1,7 +1,8 @@
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Journey } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { mayHaveAsked } from './outcomes.ts';
+import { changeMs, changeScript, mergeScript, unknownMs } from './record-scripts.ts';
 import type { JourneyReader, OnUnreadable } from './stored-journey.ts';
 
 /**
@@ -124,12 +125,14 @@ export class RememberedRecord {
 
 const Stored = /^(?<count>\d+) \d+ (?<asked>\d+)(?<names>.*)$/s;
 
-/** The record's n-th journey. */
 function idOf(recordId: string, n: number): string {
   return `${recordId}.${n}`;
 }
 
-/** Reads the memory of each record of one source, whose layout is in record-changes.ts: its journeys, and who was asked about it. */
+/**
+ * The memory of each record of one source, whose layout is in record-scripts.ts: its journeys, who was asked about it, and what events say of
+ * it: that it was merged, or may have changed otherwise.
+ */
 export class RecordMemory {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;
@@ -156,6 +159,33 @@ export class RecordMemory {
 
   async journeysOf(recordId: string, left?: OnUnreadable): Promise<Journey[]> {
     return await (await this.read(recordId)).journeys(left);
+  }
+
+  /**
+   * Notes that the record may be open, gone or merged by now. To be called before its journeys are read, to end them: a closing that was read
+   * before then either has a journey that is found, or can't be stored any more (`Drafts.make`).
+   */
+  async noteChanged(recordId: string): Promise<void> {
+    await runScript(this.#redis, changeScript, [this.#keys.merges(recordId)], changeMs);
+  }
+
+  /** Notes that `gone` was merged into `remaining`. The caller updates the journeys (`Journey.currentId`). */
+  async merge(gone: string, remaining: string): Promise<void> {
+    if (gone === remaining) return;
+    const keys = [this.#keys.merges(gone), this.#keys.merges(remaining)];
+    await runScript(this.#redis, mergeScript, keys, this.#keys.tag, gone, remaining, unknownMs);
+  }
+
+  /** The record that `gone` lives on as: `into`, or what `into` itself was merged into. */
+  async remainingOf(gone: string, into: string): Promise<string> {
+    const seen = new Set([gone]);
+    let remaining = into;
+    for (;;) {
+      seen.add(remaining);
+      const next = await this.#redis.hget(this.#keys.merges(remaining), 'into');
+      if (next === null || seen.has(next)) return remaining;
+      remaining = next;
+    }
   }
 
   /** @param read records whose memory was read already */

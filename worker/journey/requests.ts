@@ -1,5 +1,4 @@
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 
 // <tag>:requests:<bucket>  of each feedback request the id of its journey. Of a record's first journey, nearly all are one, it is the
@@ -29,31 +28,25 @@ export interface CollectPass {
   generation: number;
 }
 
+export type JourneyRequests = ReturnType<typeof journeyRequests>;
+
 /** Knows to which journey of one source each feedback request belongs, and which collecting pass may save its answer. */
-export class JourneyRequests {
-  readonly #redis: RedisClient;
-  readonly #keys: JourneyKeys;
-
-  constructor(redis: RedisClient, keys: JourneyKeys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export const journeyRequests = (redis: RedisClient, keys: JourneyKeys) => ({
   /** From now on no older pass over this campaign changes a journey of this source. */
   async beginPass({ campaign, generation }: CollectPass): Promise<void> {
-    await runScript(this.#redis, beginPassScript, [this.#keys.pass(campaign)], generation);
-  }
+    await runScript(redis, beginPassScript, [keys.pass(campaign)], generation);
+  },
 
   /** The journey of each feedback request; undefined for a request that is not this source's. */
   async journeyIdsOf(requestIds: readonly string[]): Promise<(string | undefined)[]> {
     if (requestIds.length === 0) return [];
-    const pipeline = this.#redis.pipeline();
-    for (const id of requestIds) pipeline.hget(this.#keys.requests(id), id);
+    const pipeline = redis.pipeline();
+    for (const id of requestIds) pipeline.hget(keys.requests(id), id);
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, id]) => {
       if (error) throw error;
       if (typeof id !== 'string') return undefined;
       return id.includes('.') ? id : `${id}.1`;
     });
-  }
-}
+  },
+});

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { RecordSnapshots } from '../../core/connector/contract.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { recordsKey } from './journey-keys.ts';
 
@@ -34,49 +32,38 @@ if redis.call('HGET', KEYS[1], 'sealed') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
 return 1`;
 
-/** The snapshots of the records of one source, as events carried them. */
-export interface SnapshotStore extends RecordSnapshots {
-  /** Stores an event's snapshot unless a newer one is stored. Idempotent; events may come in any order. */
-  save(recordId: string, at: Date, snapshot: object, options?: { onlyFirst?: boolean }): Promise<void>;
-  /** Erases the snapshot, and ignores snapshots of events from before `at`. */
-  erase(recordId: string, at: Date): Promise<void>;
-  /** Changes the snapshot. `decide` may be called several times; undefined leaves the snapshot as it is, null erases it. */
-  change(recordId: string, decide: (snapshot: object) => Promise<object> | object | null | undefined): Promise<void>;
-  /** Records whose snapshot was stored before they had a journey, unordered; some may come twice. */
-  alone(): AsyncGenerator<string>;
-  /** Whether an event of this source has ever carried a snapshot. */
-  isUsed(): Promise<boolean>;
-}
-
 const Stored = z.record(z.string(), z.unknown());
 const Rows = z.array(z.tuple([z.unknown(), z.string().nullable().optional()]));
 
+export type SnapshotStore = ReturnType<typeof createSnapshotStore>;
+
+/** The snapshots of the records of one source, as events carried them. */
 export function createSnapshotStore(
   redis: RedisClient,
   { tag, keepMs, seal }: { tag: string; keepMs: number; seal: Seal },
-): SnapshotStore {
+) {
   const keyOf = (recordId: string) => `${tag}:snapshot:${recordId}`;
   const about = (recordId: string) => `snapshot of ${recordId}`;
   const used = `${tag}:snapshots-used`;
   const alone = `${tag}:snapshots-alone`;
 
   return {
-    async save(recordId, at, snapshot, { onlyFirst = false } = {}) {
+    /** Stores an event's snapshot unless a newer one is stored. Idempotent; events may come in any order. */
+    async save(recordId: string, at: Date, snapshot: object, { onlyFirst = false } = {}): Promise<void> {
       const keys = [keyOf(recordId), recordsKey(tag, recordId), used, alone];
-      const args = [
-        at.getTime(),
-        seal.seal(JSON.stringify(snapshot), about(recordId)),
-        keepMs,
-        onlyFirst ? '1' : '0',
-        recordId,
-        Date.now(),
-      ];
+      const sealed = seal.seal(JSON.stringify(snapshot), about(recordId));
+      const args = [at.getTime(), sealed, keepMs, onlyFirst ? '1' : '0', recordId, Date.now()];
       await runScript(redis, saveScript, keys, ...args);
     },
-    async erase(recordId, at) {
+    /** Erases the snapshot, and ignores snapshots of events from before `at`. */
+    async erase(recordId: string, at: Date): Promise<void> {
       await runScript(redis, eraseScript, [keyOf(recordId)], at.getTime());
     },
-    async change(recordId, decide) {
+    /** Changes the snapshot. `decide` may be called several times; undefined leaves the snapshot as it is, null erases it. */
+    async change(
+      recordId: string,
+      decide: (snapshot: object) => Promise<object> | object | null | undefined,
+    ): Promise<void> {
       for (;;) {
         const stored = await redis.hget(keyOf(recordId), 'sealed');
         if (!stored) return;
@@ -86,7 +73,8 @@ export function createSnapshotStore(
         if ((await runScript(redis, changeScript, [keyOf(recordId)], stored, sealed)) === 1) return;
       }
     },
-    async *alone() {
+    /** Records whose snapshot was stored before they had a journey, unordered; some may come twice. */
+    async *alone(): AsyncGenerator<string> {
       let cursor = '0';
       do {
         const [next, flat] = await redis.zscan(alone, cursor, 'COUNT', 500);
@@ -94,8 +82,9 @@ export function createSnapshotStore(
         yield* flat.filter((_, i) => i % 2 === 0);
       } while (cursor !== '0');
     },
-    isUsed: async () => (await redis.exists(used)) === 1,
-    async of(recordIds) {
+    /** Whether an event of this source has ever carried a snapshot. */
+    isUsed: async (): Promise<boolean> => (await redis.exists(used)) === 1,
+    async of(recordIds: readonly string[]): Promise<unknown[]> {
       if (recordIds.length === 0) return [];
       const pipeline = redis.pipeline();
       for (const id of recordIds) pipeline.hget(keyOf(id), 'sealed');

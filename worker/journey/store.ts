@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { Log, Ports } from '../../core/ports.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
-import { CallNames } from './call-names.ts';
-import { newCallsOf, withCalls } from './calls.ts';
+import { type CallNames, callNames, newCallsOf, withCalls } from './calls.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { forgetJourney } from './forget.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
@@ -14,15 +12,15 @@ import { changingLists } from './list-scripts.ts';
 import { askedStates } from './outcomes.ts';
 import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
 import { JourneyQueries } from './queries.ts';
-import { RecordChanges, recordMemory } from './record-changes.ts';
 import { RecordMemory } from './record-memory.ts';
+import { recordMemory } from './record-scripts.ts';
 import { currentRecordOf } from './refs.ts';
-import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
-import { StateLists } from './state-lists.ts';
+import { type CollectPass, type JourneyRequests, journeyRequests, requestMemory } from './requests.ts';
+import { type StateLists, stateLists } from './state-lists.ts';
 import { JourneyReader, type OnUnreadable, type Stored, sealed } from './stored-journey.ts';
 import type { Decision } from './transitions.ts';
 
-// Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
+// Every change of a journey is one script, so that the journey, its trace and its indexes never disagree, wherever the process is killed. Keys that are not
 // among KEYS carry the source's tag, and lie in the same slot. A journey is one string, which takes less than a hash: its revision,
 // a word that is empty now (once its state), and all else sealed.
 
@@ -106,7 +104,6 @@ interface StorePorts extends Pick<Ports, 'now'> {
   seal: Seal;
   /** Called with each change once it is stored. */
   onStep?: (before: Journey, after: Journey) => void;
-  /** The context of the current trace. */
   traceContext?: () => string | undefined;
   /** The targets that get events about changes; left out: none. */
   tells?: TellsOthers | undefined;
@@ -114,45 +111,32 @@ interface StorePorts extends Pick<Ports, 'now'> {
   eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
 }
 
-/**
- * The journeys of one source, in Redis. Every change is one script, so that a journey, its trace and its indexes
- * never disagree, wherever the process is killed.
- */
+/** The journeys of one source, in Redis. */
 export class JourneyStore {
   readonly source: string;
   readonly records: RecordMemory;
-  readonly changes: RecordChanges;
   readonly requests: JourneyRequests;
   readonly lists: StateLists;
   readonly queries: JourneyQueries;
   readonly drafts: Drafts;
   readonly #redis: RedisClient;
-  readonly #now: Ports['now'];
-  readonly #seal: Seal;
+  readonly #ports: StorePorts;
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
   readonly #callNames: CallNames;
-  readonly #onStep: (before: Journey, after: Journey) => void;
   readonly outgoing: OutgoingEvents;
-  readonly #tells: TellsOthers | undefined;
-  readonly #eraseIfForgotten: (journey: Journey) => Promise<Journey>;
 
   constructor(redis: RedisClient, source: string, ports: StorePorts) {
     this.source = source;
     this.#redis = redis;
-    this.#now = ports.now;
-    this.#seal = ports.seal;
-    this.#onStep = ports.onStep ?? (() => undefined);
+    this.#ports = ports;
     this.outgoing = new OutgoingEvents(redis, source, ports.now);
-    this.#tells = ports.tells;
-    this.#eraseIfForgotten = ports.eraseIfForgotten ?? (async (journey) => journey);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
-    this.#callNames = new CallNames(redis, this.#keys.callNames);
+    this.#callNames = callNames(redis, this.#keys.callNames);
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
-    this.changes = new RecordChanges(redis, this.#keys);
-    this.requests = new JourneyRequests(redis, this.#keys);
-    this.lists = new StateLists(redis, this.#keys);
+    this.requests = journeyRequests(redis, this.#keys);
+    this.lists = stateLists(redis, this.#keys);
     this.queries = new JourneyQueries(redis, this.#keys, { reader: this.#reader, lists: this.lists });
     this.drafts = new Drafts(source, ports);
   }
@@ -229,7 +213,8 @@ export class JourneyStore {
     const isNews = before.state === 'received' || !isAboutSame(before, after);
     // A journey that asks is looked at before its request leaves.
     const isOver = after.erasedAt !== undefined || after.state === 'creating';
-    return isNews && !isOver ? await this.#eraseIfForgotten(after) : after;
+    const { eraseIfForgotten } = this.#ports;
+    return eraseIfForgotten && isNews && !isOver ? await eraseIfForgotten(after) : after;
   }
 
   /** Adds a line to the trace of a journey that exists; changes nothing else. @param of as for `update` */
@@ -272,13 +257,14 @@ export class JourneyStore {
     { journey, trace }: NonNullable<Decision>,
   ): Promise<{ journey?: Journey; known?: string }> {
     const of = this.#keys;
+    const { now, seal, tells, onStep } = this.#ports;
     const [{ recordId, closing, state }] = draft.steps;
-    const lines = [...draft.trace, ...linesOf(trace, this.#now())];
+    const lines = [...draft.trace, ...linesOf(trace, now())];
     const made = newCallsOf(journey);
     const numbered = journey.erasedAt ? [] : this.#callNames.numbered(made.calls);
     const calls = withCalls([], Array.isArray(numbered) ? numbered : await numbered);
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
-    const outgoing = this.#tells && this.outgoing.of(draft.steps[0], journey, this.#tells);
+    const outgoing = tells && this.outgoing.of(draft.steps[0], journey, tells);
     const answer = await runScript(
       this.#redis,
       createScript,
@@ -287,7 +273,7 @@ export class JourneyStore {
       recordId,
       of.closingName(closing),
       of.eventName(draft.eventKey),
-      sealed(this.#seal, journey, { trace: lines, calls }),
+      sealed(seal, journey, { trace: lines, calls }),
       listedAt(journey).getTime(),
       journey.id,
       draft.seen ?? '',
@@ -306,7 +292,7 @@ export class JourneyStore {
     await draft.onStored?.(journey);
     for (const [i, before] of draft.steps.entries()) {
       const after = draft.steps[i + 1] ?? journey;
-      if (after !== before) this.#onStep(before, after);
+      if (after !== before) onStep?.(before, after);
     }
     await outgoing?.onStored();
     return { journey };
@@ -321,19 +307,20 @@ export class JourneyStore {
     const { id } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const of = this.#keys;
+    const { now, seal, tells, onStep } = this.#ports;
     // Where none of them has changed, the index has them since the journey was saved last.
     const isSame = isAboutSame(before, journey);
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId), of.answers);
-    const lines = [...stored.trace, ...linesOf(trace, this.#now())];
+    const lines = [...stored.trace, ...linesOf(trace, now())];
     const made = newCallsOf(journey);
     // An erased journey keeps nothing that happened with its person's data.
     const numbered = journey.erasedAt ? [] : this.#callNames.numbered(made.calls);
     const calls = journey.erasedAt ? [] : withCalls(stored.calls, Array.isArray(numbered) ? numbered : await numbered);
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
-    const outgoing = this.#tells && this.outgoing.of(before, journey, this.#tells);
+    const outgoing = tells && this.outgoing.of(before, journey, tells);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');
     const saved = await runScript(
       this.#redis,
@@ -341,7 +328,7 @@ export class JourneyStore {
       keys,
       stored.rev,
       listedAt(before).getTime(),
-      sealed(this.#seal, journey, { trace: lines, calls }),
+      sealed(seal, journey, { trace: lines, calls }),
       id,
       listedAt(journey).getTime(),
       requestId,
@@ -360,7 +347,7 @@ export class JourneyStore {
     if (saved === 1) {
       this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines, calls });
       made.stored();
-      this.#onStep(before, journey);
+      onStep?.(before, journey);
       await outgoing?.onStored();
     }
     return saved;

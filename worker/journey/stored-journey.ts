@@ -27,7 +27,6 @@ export type OnUnreadable = (id: string) => void;
 /** The seal's context of a journey: its record, as the journey's number is assigned only when it is stored. */
 const aboutRecord = (recordId: string): string => `journey of ${recordId}`;
 
-/** Reads journeys by their ids. */
 export class JourneyReader {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;
@@ -203,7 +202,6 @@ export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[
   };
 }
 
-/** Each entry with its instant. */
 function inTime<Entry extends readonly [later: number, ...rest: unknown[]], Whole>(
   entries: readonly Entry[],
   from: number,

@@ -58,7 +58,6 @@ export function step(journey: Journey, to: JourneyState, at: Date, change: Parti
 /** A change to a journey; undefined leaves it as it is. */
 export type Decision = { journey: Journey; trace: readonly string[] } | undefined;
 
-/** A step of a journey, with its lines in the trace. */
 export interface Step {
   to: JourneyState;
   at: Date;

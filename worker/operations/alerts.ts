@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Log, Ports } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 import type { DigestTime } from './alerts/digest.ts';
 import type { Alert, Message, SourceFigures } from './alerts/message.ts';
 import { AlertOutbox, journeysKey, whatKey } from './alerts/outbox.ts';

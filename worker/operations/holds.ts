@@ -2,8 +2,7 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { shared } from '../redis/shared.ts';
 import { probeTurnMs } from './pauses.ts';
 

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import { longestWaitMs } from '../../core/retry.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { globalTag, tagOf } from '../redis/keys.ts';
 import { releaseLock, renewLock, takeLock } from '../redis/lock.ts';
-import { runScript } from '../redis/script.ts';
 
 /** After this many failed calls in a row, over all processes, the endpoint counts as down. */
 const downAfter = 3;

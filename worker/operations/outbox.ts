@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { nextStep } from '../../core/retry.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { releaseLock, takeLock } from '../redis/lock.ts';
-import { runScript } from '../redis/script.ts';
 
 /** How long unsent messages are kept: a receiver that no configuration names any more leaves nothing behind. */
 export const keepMs = 30 * 86_400_000;

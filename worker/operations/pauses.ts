@@ -1,8 +1,7 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import type { PausableStep } from './pausable-steps.ts';
 
 /** How often each process sweeps by default. Real time. */

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
-import { runScript } from '../redis/script.ts';
 
 const About = z.object({
   host: z.string(),

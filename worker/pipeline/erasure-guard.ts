@@ -4,8 +4,8 @@ import type { Ports } from '../../core/ports.ts';
 import { firstOf } from '../../core/spread.ts';
 import type { CapSlots } from '../journey/cap-slots.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
-import { erased } from '../journey/erased.ts';
 import { type Erasures, keysOf, type Subject } from '../journey/erasures.ts';
+import { erased } from '../journey/forget.ts';
 import type { Journey } from '../journey/journey.ts';
 import { markOf } from '../journey/refs.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
@@ -243,7 +243,7 @@ export async function removeLateAnswer(
   { storedAs, ports, store, erasures, queueErasure }: LateAnswerContext,
 ): Promise<JobResult> {
   // The record may have been merged since, which an erased journey does not store.
-  const remaining = await store.changes.remainingOf(recordId, recordId);
+  const remaining = await store.records.remainingOf(recordId, recordId);
   const key = `late ${id} ${remaining}`;
   const what = 'an answer was being written while its person was forgotten';
   const asked = { key, what, receivedAt: ports.now(), everybody: false };

@@ -1,9 +1,8 @@
 import { type ConnectionOptions, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import { z } from 'zod';
 import { slices } from '../../core/spread.ts';
-import type { RedisClient } from '../redis/client.ts';
+import { type RedisClient, runScript } from '../redis/client.ts';
 import { togetherId } from '../redis/queued-jobs.ts';
-import { runScript } from '../redis/script.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { forgetFailures } from './job-failure.ts';
 

@@ -8,7 +8,7 @@ import { unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses, probeTurnMs } from '../operations/pauses.ts';
 import { isDryRun, tagOf } from '../redis/keys.ts';
-import { drySpanOf } from '../sources/dry-run.ts';
+import { drySpanOf } from '../sources/known-sources.ts';
 import type { CollectedSource } from './collect/answers.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
 import type { Service } from './open-service.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
-import { ActionLimit } from '../journey/action-limit.ts';
-import { CapSlots } from '../journey/cap-slots.ts';
+import { actionLimit } from '../journey/action-limit.ts';
+import { capSlots } from '../journey/cap-slots.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { FollowUpLists } from '../journey/follow-up-lists.ts';
@@ -43,7 +43,7 @@ export function storedOf(
       throttles.some(prefersLatest),
       spaceOf(source),
     ),
-    caps: new CapSlots(redis, spaceOf(source)),
+    caps: capSlots(redis, spaceOf(source)),
   };
   const targets = isDryRun(source) ? [] : targetsOf(config);
   const onStored: TellsOthers['onStored'] = async (target, recordId) => await onOutgoing?.(target, source, recordId);
@@ -59,7 +59,7 @@ export function storedOf(
     /** The newest snapshot of each record, as events carried it. */
     snapshots: createSnapshotStore(redis, { tag: tagOf(source), keepMs: config.retention.journeys, seal }),
     seal,
-    actions: new ActionLimit(redis, source),
+    actions: actionLimit(redis, source),
     followUps: new FollowUpLists(redis, source),
   };
 }

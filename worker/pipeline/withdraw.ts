@@ -142,7 +142,7 @@ export async function merged(
   context: WithdrawContext & Pick<Queues, 'queueEvent'>,
 ): Promise<JobResult> {
   const { store, clock } = context;
-  const remaining = await store.changes.remainingOf(recordId, into);
+  const remaining = await store.records.remainingOf(recordId, into);
   const why = `its record was merged into ${remaining}`;
   for (const journey of await store.records.journeysOf(recordId)) {
     if (journey.state === 'creating') return retryLater;
@@ -158,7 +158,7 @@ export async function merged(
         : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
     );
   }
-  await store.changes.merge(recordId, remaining);
+  await store.records.merge(recordId, remaining);
   return done;
 }
 

@@ -3,9 +3,8 @@ import type { Budget } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import { longestWaitMs } from '../../core/retry.ts';
-import type { RedisClient } from './client.ts';
+import { type RedisClient, runScript } from './client.ts';
 import { createPoints, readPoints } from './points.ts';
-import { runScript } from './script.ts';
 
 export interface BudgetSettings {
   /** The vendor account: all sources and processes with this name share the budget. */

@@ -27,25 +27,19 @@ export async function checkRedis(client: RedisClient): Promise<{ refuse?: string
   const servers = client instanceof Cluster ? client.nodes('master') : [client];
   const warnings = new Set<string>();
   for (const server of servers) {
-    let memory: Record<string, string>;
-    let persistence: Record<string, string>;
-    let replication: Record<string, string>;
-    try {
-      memory = fieldsOf(await server.info('memory'));
-      persistence = fieldsOf(await server.info('persistence'));
-      replication = fieldsOf(await server.info('replication'));
-    } catch {
+    const info = await server.info().then(fieldsOf, () => undefined);
+    if (info === undefined) {
       warnings.add('INFO is not allowed here, so eviction and persistence could not be checked');
       continue;
     }
-    const { maxmemory_policy: policy, maxmemory, used_memory: used } = memory;
+    const { maxmemory_policy: policy, maxmemory, used_memory: used } = info;
     if (policy === undefined) warnings.add('it does not tell its maxmemory-policy; it must be noeviction');
     if (policy !== undefined && policy !== 'noeviction') return { refuse: evicts(policy), warnings: [] };
-    if (replication.role === 'slave') return { refuse: isReplica, warnings: [] };
+    if (info.role === 'slave') return { refuse: isReplica, warnings: [] };
     const percent = Number(maxmemory) > 0 ? Math.round((Number(used) / Number(maxmemory)) * 100) : 0;
     if (percent >= nearlyFull)
       warnings.add(`${percent} % of its memory is used; when it is full, nothing can be stored`);
-    if (persistence.aof_enabled !== '1') warnings.add(await withoutAppendOnlyFile(server));
+    if (info.aof_enabled !== '1') warnings.add(await withoutAppendOnlyFile(server));
     else for (const warning of await lateWrites(server)) warnings.add(warning);
   }
   return { warnings: [...warnings] };

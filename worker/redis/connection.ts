@@ -73,7 +73,7 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
     bull,
     bullIntake: intake,
     tryToWrite: (tag) => probe(intake(), tag),
-    replicated: createReplicated(() => open(true)),
+    replicated: createReplicated(lazily(() => open(true))),
     close: async () => {
       closed = true;
       for (const one of opened) one.disconnect();

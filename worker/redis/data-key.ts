@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from './client.ts';
-import { runScript } from './script.ts';
+import { type RedisClient, runScript } from './client.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
 /**

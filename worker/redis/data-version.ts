@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { RedisClient } from './client.ts';
+import { type RedisClient, runScript } from './client.ts';
 import { globalTag } from './keys.ts';
 import { releaseLock, renewLock, takeLock } from './lock.ts';
-import { runScript } from './script.ts';
 
 /**
  * The version of the data in Redis. It is raised, with a migration, when an earlier closeloop would misread the data of this version. An added
@@ -92,7 +91,7 @@ export class DataVersion {
    */
   async announce(): Promise<CloseloopError | undefined> {
     const stored = await this.#announce();
-    if (this.#holdsLock && !(await this.#keepsLock())) return lockLost;
+    if (this.#holdsLock && !(await renewLock(this.#redis, lockKey, this.#name, lockMs))) return lockLost;
     return flawOf(stored, this.#known);
   }
 
@@ -152,13 +151,9 @@ export class DataVersion {
     return running.filter((name) => Number.parseInt(name, 10) < this.#known.version).length;
   }
 
-  async #keepsLock(): Promise<boolean> {
-    return await renewLock(this.#redis, lockKey, this.#name, lockMs);
-  }
-
   /** @throws CloseloopError where this process was suspended for so long that another takes the data up */
   async #store(stored: Stored): Promise<void> {
-    if (!(await this.#keepsLock())) throw lockLost;
+    if (!(await renewLock(this.#redis, lockKey, this.#name, lockMs))) throw lockLost;
     await this.#redis.set(versionKey, JSON.stringify(stored));
   }
 

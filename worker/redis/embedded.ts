@@ -7,13 +7,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { isHeld, type Lock, takeLock } from './file-lock.ts';
-import { findServerBinary, type ServerBinary } from './server-binary.ts';
-import { serverCache } from './server-cache.ts';
+import { findServerBinary, type ServerBinary, serverCache } from './server-binary.ts';
 
 export interface EmbeddedOptions {
   /** The folder `.closeloop`, with `data/` and `redis.log`. */
   dir: string;
-  /** The folder for a fetched server. Default: one folder for all working folders of this user (server-cache.ts). */
+  /** The folder for a fetched server. Default: one folder for all working folders of this user (`serverCache`). */
   cache?: string;
   /** Shows one line to the person at the terminal. */
   say: (line: string) => void;
@@ -73,22 +72,15 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   const start = (lock: Held) => startOwn({ ...options, dir }, { data, socket, lock });
 
   const lock = await ownOrShare(data, socket);
-  if ('sharedWith' in lock) {
-    say(
-      `Using the Redis of process ${lock.sharedWith}; when that process ends, this one goes on with a Redis of its own.`,
-    );
-    const successor = new Successor({ data, socket, start, say });
-    return { socket, own: false, stop: () => successor.stop() };
-  }
-  const stop = await start(lock);
-  return { socket, own: true, stop };
+  if (lock.free) return { socket, own: true, stop: await start(lock) };
+  say(`Using the Redis of process ${lock.pid}; when that process ends, this one goes on with a Redis of its own.`);
+  const successor = new Successor({ data, socket, start, say });
+  return { socket, own: false, stop: () => successor.stop() };
 }
 
-interface Held {
-  free(): Promise<void>;
-}
+type Held = Extract<Lock, { free: true }>;
 
-/** Resolves, once Redis answers, with the function that stops Redis. The lock is freed in every case. */
+/** Resolves, once Redis answers, with the function that stops Redis. The lock is released in every case. */
 async function startOwn(
   options: EmbeddedOptions,
   { data, socket, lock }: { data: string; socket: string; lock: Held },
@@ -101,11 +93,11 @@ async function startOwn(
     await keeper.start();
     let stopped: Promise<void> | undefined;
     return () => {
-      stopped ??= keeper.stop().finally(() => lock.free());
+      stopped ??= keeper.stop().finally(() => lock.release());
       return stopped;
     };
   } catch (error) {
-    await lock.free();
+    await lock.release();
     throw error;
   }
 }
@@ -157,9 +149,9 @@ class Successor {
     if (await isHeld(path)) return;
     const lock = await takeLock(path);
     if (!lock.free) return;
-    const held = await onceDead(lock, socket, data);
+    await untilDead(lock, socket, data);
     say('The process whose Redis was shared has ended; starting one here.');
-    this.#stopOwn = await start(held);
+    this.#stopOwn = await start(lock);
   }
 }
 
@@ -178,11 +170,11 @@ async function makeOurs(dir: string, data: string): Promise<void> {
 }
 
 /** Takes the folder's lock, or waits until the Redis of the process that has the lock answers. */
-async function ownOrShare(data: string, socket: string): Promise<Held | { sharedWith: number }> {
+async function ownOrShare(data: string, socket: string): Promise<Lock> {
   for (const until = Date.now() + 60_000; ; ) {
     const lock = await takeLock(join(data, 'lock'));
-    if (lock.free) return await onceDead(lock, socket, data);
-    if ((await ping(socket, 1_000)) === 'ready') return { sharedWith: lock.pid };
+    if (lock.free) await untilDead(lock, socket, data);
+    if (lock.free || (await ping(socket, 1_000)) === 'ready') return lock;
     if (Date.now() > until) {
       throw new CloseloopError(
         `${data} is in use by process ${lock.pid}, whose Redis does not answer. Stop that process (kill ${lock.pid}) and start again, or choose another folder with --data.`,
@@ -193,19 +185,11 @@ async function ownOrShare(data: string, socket: string): Promise<Held | { shared
   }
 }
 
-/** Resolves with the lock, once the Redis of its earlier holder has ended. */
-async function onceDead(lock: Extract<Lock, { free: true }>, socket: string, data: string): Promise<Held> {
-  await untilDead(socket, data).catch(async (error: unknown) => {
-    await lock.release();
-    throw error;
-  });
-  return { free: () => lock.release() };
-}
-
-/** Waits until an earlier Redis, whose parent was killed, has ended: two servers on the same files would damage them. */
-async function untilDead(socket: string, data: string): Promise<void> {
+/** Waits until an earlier Redis, whose parent was killed, has ended: two servers on the same files would damage them. Else gives the lock up. */
+async function untilDead(lock: Held, socket: string, data: string): Promise<void> {
   for (const until = Date.now() + handOverMs; (await ping(socket, 1_000)) !== 'dead'; await sleep(10)) {
     if (Date.now() < until) continue;
+    await lock.release();
     const pid = await readFile(join(data, 'redis.pid'), 'utf8').catch(() => '');
     throw new CloseloopError(
       `A Redis server that no closeloop owns still uses ${data}. End it${pid.trim() === '' ? '' : ` (kill ${pid.trim()})`} and start again.`,

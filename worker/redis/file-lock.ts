@@ -29,16 +29,15 @@ export async function takeLock(path: string): Promise<Lock> {
     } finally {
       await removeFile(draft);
     }
-    const text = await readLock(path);
+    const text = await readIfThere(path);
     const holder = text === undefined ? undefined : parseHolder(text);
     if (holder && (await isAlive(holder))) return { free: false, pid: holder.pid };
     if (text !== undefined) await removeStale(path, text);
   }
 }
 
-/** Whether a live process has the lock. */
 export async function isHeld(path: string): Promise<boolean> {
-  const text = await readLock(path);
+  const text = await readIfThere(path);
   const holder = text === undefined ? undefined : parseHolder(text);
   return holder !== undefined && (await isAlive(holder));
 }
@@ -51,13 +50,14 @@ async function removeStale(path: string, text: string): Promise<void> {
   const turn = await takeLock(`${path}.takeover`);
   if (!turn.free) return;
   try {
-    if ((await readLock(path)) === text) await removeFile(path);
+    if ((await readIfThere(path)) === text) await removeFile(path);
   } finally {
     await turn.release();
   }
 }
 
-async function readLock(path: string): Promise<string | undefined> {
+/** The text of a file; undefined where there is none. */
+export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

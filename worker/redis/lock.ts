@@ -1,5 +1,4 @@
-import type { RedisClient } from './client.ts';
-import { runScript } from './script.ts';
+import { type RedisClient, runScript } from './client.ts';
 
 /**
  * The holder gets the lock again: after a lost connection ioredis repeats a command that Redis may have executed.

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, open, readFile, unlink } from 'node:fs/promises';
+import { link, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CloseloopError } from '../../core/errors.ts';
-import { isCode } from './file-lock.ts';
+import { isCode, readIfThere } from './file-lock.ts';
 
 const form = /^[A-Za-z0-9+/]{43}=$/;
 
@@ -12,19 +12,10 @@ const form = /^[A-Za-z0-9+/]{43}=$/;
  */
 export async function ownKey(dir: string): Promise<Uint8Array> {
   const path = join(dir, 'secrets-key');
-  const text = (await read(path)) ?? (await make(dir, path));
+  const text = ((await readIfThere(path)) ?? (await make(dir, path))).trim();
   if (form.test(text)) return new Uint8Array(Buffer.from(text, 'base64'));
   const message = `${path} holds no key: put back the one that was there (32 bytes in base64), or begin with another --data.`;
   throw new CloseloopError(message, { kind: 'config' });
-}
-
-async function read(path: string): Promise<string | undefined> {
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
 }
 
 /** Creates the key. The key is on the disk before anything is sealed with it. */
@@ -44,5 +35,5 @@ async function make(dir: string, path: string): Promise<string> {
   }
   const folder = await open(dir, 'r');
   await folder.sync().finally(() => folder.close());
-  return (await read(path)) ?? '';
+  return (await readIfThere(path)) ?? '';
 }

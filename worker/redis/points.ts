@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector/contract.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { RedisClient } from './client.ts';
-import { runScript } from './script.ts';
+import { type RedisClient, runScript } from './client.ts';
 
 /** Background calls leave this part of a bucket to other work, and wait behind work that arrives up to a minute later. */
 const backgroundFloor = 0.5;
@@ -124,15 +123,8 @@ export function createPoints(
           const settle = async (said: PointsBucket | 'unspent' | 'unknown') => {
             const back = said === 'unspent' ? cost : 0;
             const reported = typeof said === 'string' ? [] : [said.limit, said.perSecond, said.available];
-            await runScript(
-              redis,
-              settleScript,
-              [bucket, underWay],
-              now().getTime(),
-              `${id} ${cost}`,
-              back,
-              ...reported,
-            );
+            const args = [now().getTime(), `${id} ${cost}`, back, ...reported];
+            await runScript(redis, settleScript, [bucket, underWay], ...args);
           };
           return { records, since, settle };
         }
@@ -144,7 +136,6 @@ export function createPoints(
   };
 }
 
-/** A place in a line. */
 export interface Place {
   /** Resolves when this place is the first. May be called again, as a lower rank may have entered since. */
   first(): Promise<void>;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from './client.ts';
-import { runScript } from './script.ts';
+import { type RedisClient, runScript } from './client.ts';
 
 /**
  * KEYS time of the next free turn, turns given out · ARGV id, now, ms between two turns, ms to keep. Returns ms until the turn.
@@ -33,7 +32,6 @@ export async function rateLimit(
   id: string,
   { spacingMs, now }: { spacingMs: number; now: number },
 ): Promise<number> {
-  return z
-    .number()
-    .parse(await runScript(redis, turnScript, [`${key}:next`, `${key}:turns`], id, now, spacingMs, keepMs));
+  const keys = [`${key}:next`, `${key}:turns`];
+  return z.number().parse(await runScript(redis, turnScript, keys, id, now, spacingMs, keepMs));
 }

@@ -20,22 +20,14 @@ const keepMs = 60_000;
  */
 export type Replicated = (tag: string) => Promise<void> | undefined;
 
-/** @param open opens a separate connection for WAIT when needed: WAIT blocks the commands after it. */
-export function createReplicated(open: () => RedisClient): Replicated {
+/** @param redis a separate connection for WAIT, opened when needed: WAIT blocks the commands after it */
+export function createReplicated(redis: () => RedisClient): Replicated {
   const name = randomUUID();
-  const rounds = new Map<string, Rounds>();
-  let opened: RedisClient | undefined;
-  const redis = () => {
-    opened ??= open();
-    return opened;
-  };
+  const rounds = new Map<string, ReturnType<typeof roundsOf>>();
   return (tag) => {
-    let known = rounds.get(tag);
-    if (!known) {
-      known = createRounds(redis, `${tag}:replicated:${name}`);
-      rounds.set(tag, known);
-    }
-    return known.isAlone() ? undefined : known.round();
+    const known = rounds.get(tag) ?? roundsOf(redis, `${tag}:replicated:${name}`);
+    rounds.set(tag, known);
+    return known();
   };
 }
 
@@ -59,19 +51,13 @@ export async function untilReplicated(
   }
 }
 
-interface Rounds {
-  /** Whether the server is known to have no replica now. */
-  isAlone: () => boolean;
-  round: () => Promise<void>;
-}
-
 /**
  * A replica receives writes in order: a marker that is written now arrives after all earlier writes. The marker is read back, because
  * after a lost connection the client may have sent WAIT to another server, which has not received the writes.
  */
-function createRounds(open: () => RedisClient, key: string): Rounds {
-  let alone = 0;
-  const isAlone = () => Date.now() < alone;
+function roundsOf(open: () => RedisClient, key: string): () => Promise<void> | undefined {
+  let aloneUntil = 0;
+  const isAlone = () => Date.now() < aloneUntil;
   const round = shared(async () => {
     if (isAlone()) return;
     const redis = open();
@@ -81,7 +67,7 @@ function createRounds(open: () => RedisClient, key: string): Rounds {
     // In a cluster, commands without a key are sent to the node of their pipeline's key.
     const [info] = await results(redis.pipeline().call('INFO', 'replication').exists(key));
     if (!hasReplica(String(info))) {
-      alone = Date.now() + retryMs;
+      aloneUntil = Date.now() + retryMs;
       return;
     }
     const token = randomUUID();
@@ -94,7 +80,7 @@ function createRounds(open: () => RedisClient, key: string): Rounds {
       { outcome: 'never-sent' },
     );
   });
-  return { isAlone, round };
+  return () => (isAlone() ? undefined : round());
 }
 
 async function results(pipeline: ReturnType<RedisClient['pipeline']>): Promise<unknown[]> {

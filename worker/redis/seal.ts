@@ -29,13 +29,8 @@ export interface Seal {
 /** A stored text can't be opened: it was changed or exchanged, or another installation sealed it. */
 export class SealError extends CloseloopError {
   constructor(cause: unknown) {
-    super(
-      'a sealed text in Redis does not open: it was changed, or sealed by another installation',
-      {
-        kind: 'permanent',
-      },
-      { cause },
-    );
+    const message = 'a sealed text in Redis does not open: it was changed, or sealed by another installation';
+    super(message, { kind: 'permanent' }, { cause });
   }
 }
 
@@ -115,7 +110,6 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   };
 }
 
-/** @throws SealError */
 function bytesOf(sealed: string): Uint8Array {
   if (!sealed.startsWith(version)) throw new SealError(new Error('another form'));
   return Buffer.from(sealed.slice(version.length), 'base64url');

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { accessSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
@@ -18,7 +19,6 @@ export interface ServerBinary {
 interface FindOptions {
   /** The folder for a fetched server; created when needed. */
   cache: string;
-  /** The PATH to search. */
   path: string;
   say: (line: string) => void;
 }
@@ -95,15 +95,15 @@ async function flawOf({ command, env }: ServerBinary): Promise<string | undefine
 }
 
 async function fetchInto(cache: string, path: string, say: (line: string) => void): Promise<ServerBinary> {
-  const apt = await Promise.all(['apt-get', 'apt-cache', 'dpkg', 'dpkg-query'].map((tool) => hasTool(tool, path)));
-  if (!apt.every(Boolean)) throw noServer('and this system has no apt-get to fetch one with');
+  const tools = ['apt-get', 'apt-cache', 'dpkg', 'dpkg-query'];
+  const found = await Promise.all(tools.map((tool) => programOnPath([tool], path)));
+  if (found.includes(undefined)) throw noServer('and this system has no apt-get to fetch one with');
   say(`No Redis on this machine: fetching one into ${cache} (once; nothing else changes) …`);
 
   const draft = `${cache}.${randomUUID()}.tmp`;
   try {
     await unpackPackages(draft, path, neededPackages);
-    const found: ServerBinary = { command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) };
-    const flaw = await flawOf(found);
+    const flaw = await flawOf({ command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) });
     if (flaw !== undefined) throw noServer(`and the one that was fetched does not run here (${flaw})`);
     await rm(cache, { recursive: true, force: true });
     await moveInto(cache, draft);
@@ -125,12 +125,6 @@ async function neededPackages(call: PackageCall): Promise<string[]> {
   const present = new Set(installed.split('\n').flatMap((line) => line.match(/^ii\S*\s+(\S+)/)?.[1] ?? []));
   const missing = needed.split('\n').filter((line) => /^[a-z0-9][a-z0-9+.-]*$/.test(line) && !present.has(line));
   return [...new Set([...missing, 'redis-tools', 'redis-server'])];
-}
-
-async function hasTool(name: string, path: string): Promise<boolean> {
-  const places = path.split(delimiter).filter((entry) => entry !== '');
-  const found = await Promise.all(places.map((folder) => isProgram(join(folder, name))));
-  return found.includes(true);
 }
 
 function noServer(why: string, cause?: unknown): CloseloopError {
@@ -202,5 +196,45 @@ export async function moveInto(place: string, folder: string): Promise<void> {
     await rename(folder, place);
   } catch (error) {
     if (!isCode(error, 'ENOTEMPTY') && !isCode(error, 'EEXIST')) throw error;
+  }
+}
+
+/**
+ * The folder for a fetched server, shared by all working folders of a user. `own` is used where the user has no such folder, or
+ * where `own` exists already.
+ */
+export function serverCache(own: string, env: Env): string {
+  const shared = existsSync(own) ? undefined : userCache(env);
+  return shared === undefined ? own : join(shared, 'redis-server');
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A folder of this user for files that all working folders may share: `closeloop` in `XDG_CACHE_HOME` or `~/.cache`, made where it is
+ * missing. Undefined where there is no such folder, or where another user can write there: closeloop runs programs from this folder, and with
+ * another user's `HOME` (sudo keeps it) the programs would be that user's.
+ */
+export function userCache({ XDG_CACHE_HOME: xdg = '', HOME: home = '' }: Env): string | undefined {
+  // By the XDG Base Directory Specification a path that is not absolute is ignored.
+  const base = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, '.cache') : undefined;
+  if (base === undefined) return undefined;
+  const folder = join(base, 'closeloop');
+  try {
+    for (const one of [base, folder]) makeFolder(one);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    const { uid, mode } = lstatSync(folder);
+    return uid === (process.getuid?.() ?? uid) && (mode & 0o022) === 0 ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Creates a folder without its parents: in /proc, which is the home of some users, Node would try to create parents for ever. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
   }
 }

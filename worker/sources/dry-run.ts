@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { dryRunName, nameInEarnest, tagOf } from '../redis/keys.ts';
-import type { KnownSource } from './known-sources.ts';
+import { dryRunName, nameInEarnest } from '../redis/keys.ts';
+import { type DrySpan, dryRunKey, drySpanOf, type KnownSource } from './known-sources.ts';
 
 /** The configuration of a dry run: its sources have other names in Redis, and nobody is alerted or sent reports, as nothing concerns a customer. */
 export function asDryRun(config: Config): Config {
@@ -13,14 +12,6 @@ export function asDryRun(config: Config): Config {
   }));
   return { ...config, sources, alerts: undefined, reports: undefined, dryRun: true };
 }
-
-/** The last span of time in which the source ran only as a dry run. Real time. */
-export interface DrySpan {
-  from: Date;
-  until: Date;
-}
-
-const Stored = z.object({ from: z.coerce.number(), until: z.coerce.number() });
 
 /** A shorter absence of real (not dry) processes is an outage, and records closed during an outage are asked about. Real time. */
 const awayMs = 3_600_000;
@@ -47,16 +38,6 @@ export async function noteDrySpans(
     const inEarnestAt = known.find(({ storedAs }) => storedAs === name)?.configuredAt;
     const next = spanNow(span, { now: new Date(), startedAt, inEarnestAt });
     if (next && next !== span)
-      await redis.hset(keyOf(name), { from: next.from.getTime(), until: next.until.getTime() });
+      await redis.hset(dryRunKey(name), { from: next.from.getTime(), until: next.until.getTime() });
   }
-}
-
-export async function drySpanOf(redis: RedisClient, name: string): Promise<DrySpan | undefined> {
-  const stored = Stored.safeParse(await redis.hgetall(keyOf(name))).data;
-  return stored && { from: new Date(stored.from), until: new Date(stored.until) };
-}
-
-/** The key stands beside the data of the real source. */
-function keyOf(name: string): string {
-  return `${tagOf(name)}:dry-run`;
 }

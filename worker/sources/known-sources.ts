@@ -3,7 +3,7 @@ import { jsonBody } from '../../core/connector/json-body.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { isDryRun, knownSourcesKey, storedAsKey } from '../redis/keys.ts';
+import { isDryRun, knownSourcesKey, storedAsKey, tagOf } from '../redis/keys.ts';
 
 /** What Redis holds about a source. An entry of another version is read as far as possible. */
 const Entry = z.object({
@@ -73,4 +73,22 @@ export async function knownSources(redis: RedisClient): Promise<KnownSource[]> {
     const { name = storedAs, ...entry } = Entry.parse(jsonBody(text) ?? {});
     return { ...entry, name, storedAs };
   });
+}
+
+/** The last span of time in which the source ran only as a dry run. Real time. */
+export interface DrySpan {
+  from: Date;
+  until: Date;
+}
+
+const Span = z.object({ from: z.coerce.number(), until: z.coerce.number() });
+
+export async function drySpanOf(redis: RedisClient, name: string): Promise<DrySpan | undefined> {
+  const stored = Span.safeParse(await redis.hgetall(dryRunKey(name))).data;
+  return stored && { from: new Date(stored.from), until: new Date(stored.until) };
+}
+
+/** The key stands beside the data of the real source. */
+export function dryRunKey(name: string): string {
+  return `${tagOf(name)}:dry-run`;
 }

@@ -11,8 +11,7 @@ import {
   type ThrottleHit,
   type Throttles,
 } from '../pipeline/policy/throttle.ts';
-import type { CampaignRule } from '../pipeline/rules.ts';
-import { capsOn } from '../pipeline/rules.ts';
+import { type CampaignRule, capsOn } from '../pipeline/rules.ts';
 import type { Journeys } from '../pipeline/source-store.ts';
 
 // Tells people, before a request is made, what throttles and caps would do. Nothing is reserved, and no slot is taken.

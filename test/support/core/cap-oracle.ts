@@ -3,7 +3,7 @@ import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { days } from '../../../core/schedule/days.ts';
 import { Policy } from '../../../worker/config/policy.ts';
 import { Rule } from '../../../worker/config/rule.ts';
-import { CapSlots } from '../../../worker/journey/cap-slots.ts';
+import { type CapSlots, capSlots } from '../../../worker/journey/cap-slots.ts';
 import type { Journey } from '../../../worker/journey/journey.ts';
 import { takePlace } from '../../../worker/pipeline/ask/place.ts';
 import { askingTime } from '../../../worker/pipeline/policy/asking-time.ts';
@@ -74,7 +74,7 @@ export interface Compared {
 /** Looks at each closing whenever it is due, until each has asked or never will. */
 export async function compare(run: CapRun, redis: RedisClient, name: string): Promise<Compared> {
   const oracle = new Places(run);
-  const core = coreOf(run, new CapSlots(redis, 'oracle'), name);
+  const core = coreOf(run, capSlots(redis, 'oracle'), name);
   const begins = run.rules[0]?.hours.now ?? 0;
   const waiting = run.closings.map(({ afterMs }, i) => ({
     i,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { expect, test } from 'vitest';
-import { contactFor, internationalPhone } from '../../../core/contact.ts';
+import { contactFor } from '../../../core/contact.ts';
+import { internationalPhone } from '../../../core/phone-numbers.ts';
 
 /* Numbers as people type them: facts of libphonenumber-js 1.13.16, as measured. Test numbers belong to nobody. */
 

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../core/address.ts';
 import type { Connector } from '../../../core/connector/contract.ts';
 import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
-import { ExpressionSource } from '../../../core/mapping/expression-source.ts';
+import { ExpressionSource } from '../../../core/mapping/expression-compile.ts';
 import { sourceNameFlaw } from '../../config/config.ts';
 import { General } from '../../config/general.ts';
 import { check } from '../../config/issues.ts';

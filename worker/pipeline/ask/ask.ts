@@ -75,7 +75,7 @@ async function whyNotThisClosing(
 ): Promise<string | undefined> {
   const { recordId } = journey;
   if (record.currentId !== recordId) {
-    await context.store.changes.merge(recordId, record.currentId);
+    await context.store.records.merge(recordId, record.currentId);
     await queueRemaining(recordId, record.currentId, closedAt, context);
     return `the record was merged into ${record.currentId}`;
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { contactKey } from '../../../core/contact.ts';
 import { messageOf, outcomeOfError } from '../../../core/errors.ts';
-import type { FeedbackRequest } from '../../../core/feedback/client.ts';
+import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { asEarlier, beforeThat, type LastAsked } from '../../journey/last-asked.ts';

@@ -1,7 +1,6 @@
 import type { Contact } from '../../../core/contact.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import { hourOf, openDay } from '../../../core/schedule/open-hours.ts';
-import { lengthOf } from '../../../core/schedule/slots.ts';
+import { hourOf, lengthOf, openDay } from '../../../core/schedule/open-hours.ts';
 import type { CapScope } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';

@@ -43,7 +43,7 @@ export async function plan(event: PlanJob, context: PlanContext): Promise<JobRes
  * state first.
  */
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
-  if (event.kind === 'changed') await context.store.changes.note(event.recordId);
+  if (event.kind === 'changed') await context.store.records.noteChanged(event.recordId);
   const remembered = await context.store.records.read(event.recordId);
   const found = await remembered.journeyOf(event.key, event.closing);
   // A worker may have been killed after it stored the journey, and before it checked whether the person was erased meanwhile.
@@ -65,7 +65,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const isMerged = status.is === 'closed' && status.record.currentId !== event.recordId;
   if (status.is === 'closed' && !isMerged) return await planClosed(event, status, remembered, context);
   if (event.kind === 'closed') {
-    await context.store.changes.note(event.recordId);
+    await context.store.records.noteChanged(event.recordId);
     const now = await journeysOf(event.recordId, await context.store.records.read(event.recordId), context);
     // Another job has made a journey meanwhile, by an earlier reading or by a later one: the record is read again.
     if (now.live.some(({ id }) => live.every((one) => one.id !== id))) return retryLater;

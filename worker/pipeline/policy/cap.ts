@@ -1,6 +1,5 @@
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import { clockText, type OpenDay } from '../../../core/schedule/open-hours.ts';
-import { slotAt } from '../../../core/schedule/slots.ts';
+import { clockText, type OpenDay, slotAt } from '../../../core/schedule/open-hours.ts';
 import type { CapScope, Slot } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';

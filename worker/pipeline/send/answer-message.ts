@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RecordParts } from '../../../core/connector/record-parts.ts';
-import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { gradeInWords } from '../../journey/outcomes.ts';
 import type { OutgoingEvent } from '../../journey/outgoing.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { AnswerMessage } from '../../operations/alerts/message.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { FeedbackClient, NewRequest } from '../../../../core/feedback/client.ts';
+import type { FeedbackClient } from '../../../../core/feedback/client.ts';
+import type { NewRequest } from '../../../../core/feedback/request-form.ts';
 import { FeedbackSettings } from '../../../../core/feedback/settings.ts';
 import {
   campaign,

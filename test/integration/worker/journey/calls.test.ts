@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { callNotes, notingCalls } from '../../../../core/connector/calls.ts';
 import { keepCalls, WorkCalls } from '../../../../worker/journey/calls.ts';
-import { erased } from '../../../../worker/journey/erased.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import type { JourneyStore } from '../../../../worker/journey/store.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { claimOf, useStores } from '../../../support/worker/journey/stores.ts';

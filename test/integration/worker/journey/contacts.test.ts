@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { contactKey } from '../../../../core/contact.ts';
 import { ContactMemory } from '../../../../worker/journey/contacts.ts';
 import { settingNotes } from '../../../../worker/journey/people-scripts.ts';
-import { runScript } from '../../../../worker/redis/script.ts';
+import { runScript } from '../../../../worker/redis/client.ts';
 import { until } from '../../../support/loop.ts';
 import { overriding } from '../../../support/manual.ts';
 import { useRedis } from '../../../support/redis.ts';

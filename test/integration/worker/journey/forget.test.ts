@@ -38,8 +38,8 @@ describe('forget', () => {
       const claim = async (id: string) => (await store.getOrCreate(claimOf(id, 'c', `e of ${id}`), [])).journey;
       const [a, c] = [await claim('a'), await claim('c')];
       // No journey was ever of b.
-      await store.changes.merge('a', 'b');
-      await store.changes.merge('b', 'c');
+      await store.records.merge('a', 'b');
+      await store.records.merge('b', 'c');
       for (const one of when === 'first' ? [c, a] : [a, c]) {
         expect(await keys(`*${store.source}}:records:*`)).not.toEqual([]);
         await store.forget(one);
@@ -50,8 +50,8 @@ describe('forget', () => {
 
   test('it remembers merges of records that never had a journey for a while only', async () => {
     const { store } = fresh();
-    await store.changes.merge('x', 'y');
-    expect(await store.changes.remainingOf('w', 'x')).toBe('y');
+    await store.records.merge('x', 'y');
+    expect(await store.records.remainingOf('w', 'x')).toBe('y');
     for (const key of await keys(`*${store.source}}*`)) expect(await redis.handle.client.pttl(key)).toBeGreaterThan(0);
     // One that gets a journey is remembered as long as that.
     await store.getOrCreate(claimOf('x', 'c', 'e'), []);

@@ -59,7 +59,7 @@ test('only a draft that knows what was remembered of its record takes steps in m
 });
 
 test.each<[what: string, happens: (store: JourneyStore) => Promise<unknown>]>([
-  ['the record was found changed', (store) => store.changes.note('r')],
+  ['the record was found changed', (store) => store.records.noteChanged('r')],
   ['another record was merged into it', mergedInto],
   ['another event made the closing’s journey', (store) => store.getOrCreate({ ...closing, eventKey: 'other' }, [])],
 ])('it is not stored any more where %s', async (_, happens) => {
@@ -73,7 +73,7 @@ test.each<[what: string, happens: (store: JourneyStore) => Promise<unknown>]>([
 
 async function mergedInto(store: JourneyStore): Promise<void> {
   await store.getOrCreate({ ...closing, recordId: 'gone', eventKey: 'of gone' }, []);
-  await store.changes.merge('gone', 'r');
+  await store.records.merge('gone', 'r');
 }
 
 test('a change of a record without journeys is remembered for an hour, and does not shorten how long a merge is remembered', async () => {
@@ -81,12 +81,12 @@ test('a change of a record without journeys is remembered for an hour, and does 
   const { client } = redis.handle;
   const key = `{cl:${store.source}}:merges:r`;
   const [hour, day] = [3_600_000, 86_400_000];
-  await store.changes.note('r');
+  await store.records.noteChanged('r');
   expect(await client.pttl(key)).toBeGreaterThan(hour / 2);
   expect(await client.pttl(key)).toBeLessThanOrEqual(hour);
-  await store.changes.merge('r', 'other');
+  await store.records.merge('r', 'other');
   const merged = await client.pttl(key);
-  await store.changes.note('r');
+  await store.records.noteChanged('r');
   expect(merged).toBeGreaterThan(20 * day);
   expect(await client.pttl(key)).toBeGreaterThan(20 * day);
 });
@@ -94,18 +94,18 @@ test('a change of a record without journeys is remembered for an hour, and does 
 test('the merge of a record with journeys is remembered as long as they are, though a change was noted before', async () => {
   const { store } = fresh();
   await store.getOrCreate(closing, []);
-  await store.changes.note('r');
-  await store.changes.merge('r', 'other');
+  await store.records.noteChanged('r');
+  await store.records.merge('r', 'other');
   expect(await redis.handle.client.pttl(`{cl:${store.source}}:merges:r`)).toBe(-1);
 });
 
 test('a change of a record that another was merged into is remembered as long as that', async () => {
   const { store } = fresh();
   await store.getOrCreate(closing, []);
-  await store.changes.merge('gone', 'r');
-  await store.changes.note('r');
+  await store.records.merge('gone', 'r');
+  await store.records.noteChanged('r');
   const { journey } = await store.getOrCreate({ ...closing, closing: 'two', eventKey: 'two' }, []);
-  await store.changes.note('r');
+  await store.records.noteChanged('r');
   expect(await redis.handle.client.pttl(`{cl:${store.source}}:merges:r`)).toBe(-1);
   expect(journey.id).toBe('r.2');
 });

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
 import { messageOf } from '../../../../core/errors.ts';
-import { erased } from '../../../../worker/journey/erased.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import type { Journey } from '../../../../worker/journey/journey.ts';
 import { JourneyKeys } from '../../../../worker/journey/journey-keys.ts';
 import { knownData } from '../../../../worker/journey/migrations.ts';
-import { type ListEntry, StateLists } from '../../../../worker/journey/state-lists.ts';
+import { type ListEntry, stateLists } from '../../../../worker/journey/state-lists.ts';
 import type { JourneyStore } from '../../../../worker/journey/store.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import type { RedisClient } from '../../../../worker/redis/client.ts';
@@ -67,7 +67,7 @@ async function sourceWithAnswers(count: number): Promise<JourneyStore> {
   return store;
 }
 
-const listsOf = ({ source }: JourneyStore) => new StateLists(redis.handle.client, new JourneyKeys(source, testSeal));
+const listsOf = ({ source }: JourneyStore) => stateLists(redis.handle.client, new JourneyKeys(source, testSeal));
 const listed = async (store: JourneyStore): Promise<ListEntry[]> =>
   await listsOf(store).page('answers', 'next', { id: '', at: 0 }, 1_000);
 const countIn = async (store: JourneyStore): Promise<number> =>

@@ -26,7 +26,7 @@ describe('indexes', () => {
         const { store, now } = fresh();
         const ids = new Set<string>();
         for (const { record, closing, way, forget, person, into } of steps) {
-          if (into < 4) await store.changes.merge(`r${record}`, `r${into}`);
+          if (into < 4) await store.records.merge(`r${record}`, `r${into}`);
           const at = new Date(Date.UTC(2026, 4, 9 - 2 * record - closing));
           const { journey } = await store.getOrCreate(
             { ...claimOf(`r${record}`, `c${closing}`, `e${closing}`), closedAt: at },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JourneyKeys } from '../../../../worker/journey/journey-keys.ts';
-import { type ListEntry, StateLists } from '../../../../worker/journey/state-lists.ts';
+import { type ListEntry, stateLists } from '../../../../worker/journey/state-lists.ts';
 import { tagOf } from '../../../../worker/redis/keys.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
@@ -13,7 +13,7 @@ let sources = 0;
 function fresh() {
   const { client } = redis.handle;
   const source = `lists-${++sources}`;
-  const lists = new StateLists(client, new JourneyKeys(source, testSeal));
+  const lists = stateLists(client, new JourneyKeys(source, testSeal));
   const keys = async () => await client.keys(`${tagOf(source)}*`);
   return { client, lists, keys, list: listOf(client, source, 'skipped'), name: `${tagOf(source)}:state:skipped` };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { erased } from '../../../../worker/journey/erased.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import type { Journey, JourneyState } from '../../../../worker/journey/journey.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { claimOf, useStores } from '../../../support/worker/journey/stores.ts';

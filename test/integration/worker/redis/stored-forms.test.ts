@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { CapSlots } from '../../../../worker/journey/cap-slots.ts';
+import { capSlots } from '../../../../worker/journey/cap-slots.ts';
 import { ContactMemory } from '../../../../worker/journey/contacts.ts';
 import { Erasures } from '../../../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../../../worker/journey/journey.ts';
@@ -92,7 +92,7 @@ async function storeAll(client: RedisClient): Promise<void> {
   await people.waits.note('email:erika@example.com', waits);
   await createSnapshotStore(client, { tag, keepMs, seal }).save('r1', at, { subject: 'late' });
   const hour = { hour: at.getTime(), dayFrom: at.getTime(), dayUntil: at.getTime() + keepMs, openMsThen: 1, openMs: 1 };
-  await new CapSlots(client, 'forms').take('r2.1', [{ name: 'all', hour: 5 }], { keeps: 0, since: 0 }, [hour]);
+  await capSlots(client, 'forms').take('r2.1', [{ name: 'all', hour: 5 }], { keeps: 0, since: 0 }, [hour]);
   const erasure = { key: 'e', what: 'a person', receivedAt: at, everybody: false };
   await new Erasures(client, source, seal).begin(erasure, [
     { kind: 'contact', key: 'email:erika@example.com', forms: [contact], done: false, masked: 0 },

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { erased } from '../../../../worker/journey/erased.ts';
 import { changed, type FollowUpDeed } from '../../../../worker/journey/follow-up.ts';
 import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import type { FollowUp, Journey } from '../../../../worker/journey/journey.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { type AnswerRow, answerPages } from '../../../../worker/reports/answers.ts';

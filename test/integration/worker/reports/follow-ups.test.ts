@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { erased } from '../../../../worker/journey/erased.ts';
 import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import type { Journey } from '../../../../worker/journey/journey.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { followUpReport } from '../../../../worker/reports/follow-ups.ts';

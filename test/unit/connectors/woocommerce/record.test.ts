@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Order } from '../../../../connectors/woocommerce/order.ts';
 import { present, shapeNames } from '../../../../connectors/woocommerce/record.ts';
 import { namesOf } from '../../../../core/connector/check.ts';
-import { internationalPhone } from '../../../../core/contact.ts';
+import { internationalPhone } from '../../../../core/phone-numbers.ts';
 import { fixture } from '../../../support/connectors/woocommerce/fixture.ts';
 
 test('it presents the order of the fixture', () => {

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { cancelForm, commentForm, getForm, gradeForm } from '../../../../core/feedback/command-forms.ts';
-import { instantTextReader } from '../../../../core/feedback/instant-text.ts';
+import { instantReader, instantTextReader } from '../../../../core/feedback/instants.ts';
 import { assumedOperations, type Operations } from '../../../../core/feedback/operations.ts';
 import {
+  commandForm,
   createForm,
-  instantReader,
   listParameters,
   type NewRequest,
   recordReader,
@@ -29,18 +28,26 @@ describe('the form of a call', () => {
 
   test('it holds id and constants where the table says', () => {
     const { method } = assumed.grade;
-    expect(getForm(inBody, 'a')).toEqual({ method: 'POST', path: '/g', body: { q: { id: 'a', kind: 1 } } });
-    expect(gradeForm(inBody, 'a', 0)).toEqual({ method, path: '/r', body: { id: 'a', n: 0, v: 2 } });
-    expect(commentForm(inBody, 'a', '')).toEqual({
+    expect(commandForm(inBody.get, 'a')).toEqual({ method: 'POST', path: '/g', body: { q: { id: 'a', kind: 1 } } });
+    expect(commandForm(inBody.grade, 'a', [inBody.grade.body.grade, 0])).toEqual({
+      method,
+      path: '/r',
+      body: { id: 'a', n: 0, v: 2 },
+    });
+    expect(commandForm(inBody.comment, 'a', [inBody.comment.body.comment, ''])).toEqual({
       method: assumed.comment.method,
       path: '/c',
       body: { id: 'a', t: '', v: 3 },
     });
-    expect(cancelForm(inBody, 'a')).toEqual({ method: assumed.cancel.method, path: '/x', body: { id: 'a', v: 4 } });
+    expect(commandForm(inBody.cancel, 'a')).toEqual({
+      method: assumed.cancel.method,
+      path: '/x',
+      body: { id: 'a', v: 4 },
+    });
   });
 
   test('it has no body where there is nothing to put in one', () => {
-    expect(getForm(assumed, 'a/b')).toEqual({
+    expect(commandForm(assumed.get, 'a/b')).toEqual({
       method: assumed.get.method,
       path: assumed.get.path.replace(':id', 'a%2Fb'),
       body: undefined,
@@ -76,7 +83,7 @@ describe('the form of a call', () => {
   });
 
   test.each(['', '.', '..', '\ud800'])('it is refused for the id %j, which would name another path', (id) => {
-    expect(() => cancelForm(assumed, id)).toThrow(
+    expect(() => commandForm(assumed.cancel, id)).toThrow(
       expect.objectContaining({
         message: 'The id of the feedback request is empty or one that no address can name: give the id of its record.',
         advice: { kind: 'permanent' },
@@ -87,7 +94,7 @@ describe('the form of a call', () => {
 
   test('a path cannot hold what the call does not have', () => {
     const table = { ...assumed, cancel: { ...assumed.cancel, path: '/x/:other2' } };
-    expect(() => cancelForm(table, 'a')).toThrow(/no address can name/);
+    expect(() => commandForm(table.cancel, 'a')).toThrow(/no address can name/);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { abortFailure, networkFailure, timeoutFailure } from '../../../../core/feedback/unanswered.ts';
+import { abortFailure, networkFailure, timeoutFailure } from '../../../../core/feedback/failure.ts';
 
 const place = { place: 'GET /x' };
 

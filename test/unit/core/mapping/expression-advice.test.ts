@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
 import { adviceOn, alternativesIn, callAdvice, fixedTextAdvice } from '../../../../core/mapping/expression-advice.ts';
-import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
-import { ExpressionSource } from '../../../../core/mapping/expression-source.ts';
+import { compileExpression, ExpressionSource } from '../../../../core/mapping/expression-compile.ts';
 
 function parses(source: string): boolean {
   try {

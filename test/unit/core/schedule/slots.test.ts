@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openPart, type Stretch, slotAt } from '../../../../core/schedule/slots.ts';
+import { openPart, type Stretch, slotAt } from '../../../../core/schedule/open-hours.ts';
 
 const minute = 60_000;
 const nine = Date.UTC(2026, 10, 23, 9);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { erased } from '../../../../worker/journey/erased.ts';
 import { changed, type FollowUpStep, isOverdue, placeOf } from '../../../../worker/journey/follow-up.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import type { Act, FollowUp } from '../../../../worker/journey/journey.ts';
 import { journeyIn } from '../../../support/worker/journey/example.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { erased } from '../../../../worker/journey/erased.ts';
+import { erased } from '../../../../worker/journey/forget.ts';
 import { type Intent, type Journey, type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
 import {
   askedStates,

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { serverCache } from '../../../../worker/redis/server-cache.ts';
+import { serverCache } from '../../../../worker/redis/server-binary.ts';
 import { testFolder } from '../../../support/folder.ts';
 
 let dir: string;

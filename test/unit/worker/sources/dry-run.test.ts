@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type DrySpan, spanNow } from '../../../../worker/sources/dry-run.ts';
+import { spanNow } from '../../../../worker/sources/dry-run.ts';
+import type { DrySpan } from '../../../../worker/sources/known-sources.ts';
 
 const at = (time: string) => new Date(`2026-11-${time}:00Z`);
 const span = (from: string, until: string): DrySpan => ({ from: at(from), until: at(until) });

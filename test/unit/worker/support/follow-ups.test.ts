@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gradeInWords } from '../../../../worker/journey/grade-in-words.ts';
+import { gradeInWords } from '../../../../worker/journey/outcomes.ts';
 import { dueInWords } from '../../../../worker/support/follow-ups.ts';
 
 const minute = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import { erased } from '../../../../../worker/journey/erased.ts';
+import { erased } from '../../../../../worker/journey/forget.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { act, giveUpAct } from '../../../../../worker/pipeline/act/act.ts';
 import { replay } from '../../../../../worker/support/repair.ts';

@@ -226,7 +226,7 @@ test('a record that changes all the time is asked about by the asking stage', as
   const { contacts } = here.context;
   const lock: typeof contacts.lock = async (...args) => {
     rounds++;
-    await here.store.changes.note('a');
+    await here.store.records.noteChanged('a');
     return await contacts.lock(...args);
   };
   await goesOn(eventOf('a'), { ...here.context, contacts: overriding(contacts, { lock }) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifyStandardWebhook } from '../../../../../core/connector/standard-webhook.ts';
-import { erased } from '../../../../../worker/journey/erased.ts';
+import { erased } from '../../../../../worker/journey/forget.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { act } from '../../../../../worker/pipeline/act/act.ts';
 import { noteRequested } from '../../../../../worker/pipeline/erasure-guard.ts';

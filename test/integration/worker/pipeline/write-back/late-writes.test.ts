@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import { erased } from '../../../../../worker/journey/erased.ts';
+import { erased } from '../../../../../worker/journey/forget.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';

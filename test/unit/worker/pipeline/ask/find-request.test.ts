@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  createFeedbackClient,
-  type FeedbackClient,
-  type FeedbackRequest,
-} from '../../../../../core/feedback/client.ts';
+import { createFeedbackClient, type FeedbackClient } from '../../../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../../../core/feedback/failure.ts';
+import type { FeedbackRequest } from '../../../../../core/feedback/request-form.ts';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../../../core/feedback/settings.ts';
 import { livePorts } from '../../../../../worker/cli/live-ports.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { runScript } from '../../../../worker/redis/script.ts';
+import { runScript } from '../../../../worker/redis/client.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();

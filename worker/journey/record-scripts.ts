@@ -1,12 +1,10 @@
-import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
-import { buckets, type JourneyKeys } from './journey-keys.ts';
+import { buckets } from './journey-keys.ts';
 
 // <tag>:records:<bucket>  of each record with journeys: "<count> <alive> <asked>", then of each of its events and closings
 //                         " <name><number of the journey>". <count>: journeys that were made of the record;
 //                         <alive>: journeys that there are; <asked>: the number of the journey that asked, 0 for none.
 // <tag>:merges:<record>   into: the record that it was merged into, from:<record>: those that were merged into it, asked: the
-//                         journey of one of these that asked; changes: when it was found changed, see `RecordChanges.note`
+//                         journey of one of these that asked; changes: when it was found changed, see `RecordMemory.noteChanged`
 
 /** For scripts that change what is remembered of records. */
 export const recordMemory = `
@@ -75,7 +73,7 @@ end
  * record without journeys the merge is remembered for a while.
  * KEYS merges of both · ARGV tag, their ids, milliseconds
  */
-const mergeScript = `${recordMemory}${changed}
+export const mergeScript = `${recordMemory}${changed}
 local tag, gone, remaining, ms = unpack(ARGV)
 local count, _, asked = recall(recordsKey(tag, gone), gone)
 local isKnown = count ~= '0' or redis.call('PTTL', KEYS[1]) == -1
@@ -93,52 +91,14 @@ redis.call('PERSIST', KEYS[2])
 return 1`;
 
 /** How long the merge of a record without journeys is remembered: events may report merges in any order. */
-const unknownMs = 30 * 86_400_000;
+export const unknownMs = 30 * 86_400_000;
 
 /** KEYS merges · ARGV milliseconds */
-const changeScript = `${changed}
+export const changeScript = `${changed}
 local left = redis.call('PTTL', KEYS[1])
 setChanged(KEYS[1])
 if left == -2 or (left >= 0 and left < tonumber(ARGV[1])) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 1`;
 
 /** How long a change of a record without journeys is remembered: far longer than a closing takes from its reading to its journey. */
-const changeMs = 3_600_000;
-
-/** Notes what events say of each record of one source: that it was merged, or may have changed otherwise. */
-export class RecordChanges {
-  readonly #redis: RedisClient;
-  readonly #keys: JourneyKeys;
-
-  constructor(redis: RedisClient, keys: JourneyKeys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
-  /**
-   * Notes that the record may be open, gone or merged by now. To be called before its journeys are read, to end them: a closing that was read
-   * before then either has a journey that is found, or can't be stored any more (`Drafts.make`).
-   */
-  async note(recordId: string): Promise<void> {
-    await runScript(this.#redis, changeScript, [this.#keys.merges(recordId)], changeMs);
-  }
-
-  /** Notes that `gone` was merged into `remaining`. The caller updates the journeys (`Journey.currentId`). */
-  async merge(gone: string, remaining: string): Promise<void> {
-    if (gone === remaining) return;
-    const keys = [this.#keys.merges(gone), this.#keys.merges(remaining)];
-    await runScript(this.#redis, mergeScript, keys, this.#keys.tag, gone, remaining, unknownMs);
-  }
-
-  /** The record that `gone` lives on as: `into`, or what `into` itself was merged into. */
-  async remainingOf(gone: string, into: string): Promise<string> {
-    const seen = new Set([gone]);
-    let remaining = into;
-    for (;;) {
-      seen.add(remaining);
-      const next = await this.#redis.hget(this.#keys.merges(remaining), 'into');
-      if (next === null || seen.has(next)) return remaining;
-      remaining = next;
-    }
-  }
-}
+export const changeMs = 3_600_000;
