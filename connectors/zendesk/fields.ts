@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AnswerPlaces, type PartName, placesOf } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
 import { errorAt } from '../../core/connector/check.ts';
-import type { Finding, WriteResult } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, Finding, WriteResult } from '../../core/connector/contract.ts';
 import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
@@ -66,6 +66,14 @@ export type FieldKinds = Readonly<Record<'tickets' | 'users' | 'records', FieldK
 
 /** How long closeloop caches lists of the account. */
 export const cacheMs = 15 * 60_000;
+
+/** One Zendesk account, with everything that one source needs to work with it. */
+export interface Account {
+  settings: ZendeskSettings;
+  ports: Pick<ConnectorPorts, 'now' | 'log'>;
+  api: ZendeskApi;
+  kinds: FieldKinds;
+}
 
 export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () => Date): FieldKinds {
   const { userFields = {}, customObject } = settings.writeBack;

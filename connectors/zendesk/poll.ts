@@ -1,7 +1,7 @@
 import { VendorError } from '../../core/connector/classify.ts';
 import type { PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Account } from './account.ts';
+import type { Account } from './fields.ts';
 import { exportTickets, stateOf, type Ticket } from './ticket.ts';
 
 /** Zendesk's export leaves out the last minute, and refuses to begin in it. `marginMs` allows for a difference between clocks. */

@@ -3,7 +3,7 @@ import { namesOf } from '../../core/connector/check.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import { adviceOf } from '../../core/errors.ts';
-import type { Account } from './account.ts';
+import type { Account } from './fields.ts';
 import { type Catalogue, cacheMs, catalogueOf, type FieldOption } from './fields.ts';
 import { listNames, type Named, type NameList, type Row, stateOf, type Ticket } from './ticket.ts';
 import type { FieldValue } from './values.ts';

@@ -5,9 +5,9 @@ import type { Finding, SetupStep } from '../../core/connector/contract.ts';
 import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Account } from './account.ts';
 import { idText, readAll, type ZendeskApi } from './api.ts';
 import { csatReceived, ticketEvent } from './events.ts';
+import type { Account } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 /*
