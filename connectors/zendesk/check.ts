@@ -8,9 +8,9 @@ import { idText, readAll } from './api.ts';
 import { compareFields } from './field-setup.ts';
 import type { Account } from './fields.ts';
 import { catalogueOf, type Field } from './fields.ts';
+import { ticketExport } from './poll.ts';
 import { shapeNames } from './record.ts';
 import { scopeOf, type ZendeskSettings } from './settings.ts';
-import { incrementalExports } from './ticket.ts';
 import { Rule, triggers, type WebhookSetup } from './webhook.ts';
 
 type Reads = PreflightContext['reads'];
@@ -48,8 +48,8 @@ export function preflight({ settings, api, kinds, ports }: Account, webhook: Web
   }
   async function changed() {
     const fiveMinutesAgo = Math.floor(ports.now().getTime() / 1000) - 300;
-    const path = `/api/v2/incremental/tickets/cursor.json?start_time=${fiveMinutesAgo}&per_page=1`;
-    await api.get(path, z.unknown(), { endpoint: incrementalExports });
+    const { path, endpoint } = ticketExport;
+    await api.get(`${path}?start_time=${fiveMinutesAgo}&per_page=1`, z.unknown(), { endpoint });
   }
   const ofFields = async ({ reads }: PreflightContext) => readFindings(reads, await tickets.read(), tickets.place);
   const ofUsers = async ({ reads }: PreflightContext) => userReadFindings(reads, await users.read(), users.place);

@@ -200,6 +200,7 @@ async function targetsNow(kind: FieldKind): Promise<Targets> {
 
 /** The account's ticket fields as expressions read them. */
 export interface Catalogue {
+  fields: readonly Field[];
   byId: ReadonlyMap<string, Field>;
   /** Names in expressions by field id, for fields with a name of their own. */
   slugs: ReadonlyMap<string, string>;
@@ -219,14 +220,15 @@ export function catalogueOf(fields: readonly Field[]): Catalogue {
     if (slug !== '' && !owners.has(slug)) owners.set(slug, id);
   }
   return {
+    fields,
     byId: new Map(fields.map((field) => [field.id, field])),
     slugs: new Map([...owners].map(([slug, id]) => [id, slug])),
   };
 }
 
 /** The fields that the account has added, as expressions read them. */
-export function suggestionsOf({ byId, slugs }: Catalogue): FieldSuggestion[] {
-  const own = [...byId.values()].filter(({ active, removable }) => active !== false && removable !== false);
+export function suggestionsOf({ fields, slugs }: Catalogue): FieldSuggestion[] {
+  const own = fields.filter(({ active, removable }) => active !== false && removable !== false);
   return own.map(({ id, title }) => {
     const slug = slugs.get(id);
     const name = slug !== undefined && /^[a-z]\w*$/.test(slug) ? slug : `\`${id}\``;

@@ -89,8 +89,10 @@ export function presenter({ settings, api, kinds, ports }: Account): DeskReading
       return none;
     });
   const namesIn = lists.map((list) => ({ list, names: cached(read(list), cacheMs, ports.now) }));
+  let catalogue = catalogueOf([]);
   return async (rows) => {
-    const catalogue = catalogueOf(await kinds.tickets.fields());
+    const fields = await kinds.tickets.fields();
+    if (catalogue.fields !== fields) catalogue = catalogueOf(fields);
     const others = new Map<NameList, Names>();
     for (const { list, names } of namesIn) {
       const ids = rows.flatMap((row) => (row.beside[list].has(row[idIn[list]] ?? '') ? [] : (row[idIn[list]] ?? [])));
@@ -170,6 +172,6 @@ export const shapeNames = namesOf(
       ...{ id: '1', status: 'new', updated_at: '1970-01-01', requester_id: '1', assignee_id: '1' },
       ...{ tags: [], custom_fields: [], followup_ids: [], beside: { ...beside, users } },
     },
-    { byId: new Map(), slugs: new Map() },
+    catalogueOf([]),
   ).shape,
 );

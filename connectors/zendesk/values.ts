@@ -1,4 +1,11 @@
-import { type AnswerPart, cut, isSameText, type PartName, surveyText } from '../../core/connector/answer.ts';
+import {
+  type AnswerPart,
+  type AnswerPlaces,
+  cut,
+  isSameText,
+  isSurveyPart,
+  surveyText,
+} from '../../core/connector/answer.ts';
 import type { AnswerValue } from '../../core/connector/contract.ts';
 import { Refusal } from '../../core/connector/desk/write.ts';
 import { type Field, type FieldKind, nameOf, type Targets } from './fields.ts';
@@ -26,13 +33,18 @@ type Typed = Pick<Field, 'type' | 'custom_field_options'>;
 
 /** The value of a part for a field's type; undefined if the field can't hold the part, as Zendesk would refuse the update. */
 export function valueFor(one: AnswerPart, field: Typed, settings: WriteBackSettings): FieldValue | undefined {
+  const { type } = field;
   switch (one.part) {
-    case 'grade':
-      return gradeValue(one.value, field.type, settings.gradeValues);
+    case 'grade': {
+      if (one.value === null) return null;
+      const mapped = type === 'integer' || type === 'decimal' ? undefined : settings.gradeValues[String(one.value)];
+      if (type === 'checkbox') return mapped === undefined ? one.value > 0 : mapped === 'true';
+      return surveyValue(mapped ?? one.value, { type });
+    }
     case 'comment':
       return one.value === null ? null : cut(one.value, mostTextUnits);
     case 'answeredAt':
-      return field.type === 'date' ? one.value.toISOString().slice(0, 10) : one.value.toISOString();
+      return one.value.toISOString().slice(0, type === 'date' ? 10 : undefined);
     case 'status': {
       const usual = isChoice(field) ? ['fb_answered', 'fb_no_answer'] : ['answered', 'no answer'];
       const { answered = usual[0], noAnswer = usual[1] } = settings.statusValues ?? {};
@@ -43,48 +55,31 @@ export function valueFor(one: AnswerPart, field: Typed, settings: WriteBackSetti
   }
 }
 
-function gradeValue(
-  grade: number | null,
-  type: string,
-  gradeValues: Readonly<Record<string, string>>,
-): FieldValue | undefined {
-  if (grade === null) return null;
-  const mapped = gradeValues[String(grade)];
-  if (type === 'checkbox') return mapped === undefined ? grade > 0 : mapped === 'true';
-  if (type === 'integer') return Number.isInteger(grade) ? grade : undefined;
-  if (type === 'decimal') return grade;
-  const text = mapped ?? String(grade);
-  return type === 'multiselect' ? [text] : text;
-}
-
-const yes = ['true', 'yes', '1'];
-const no = ['false', 'no', '0'];
-
-/** The value of an answer to a survey's question for a field's type; undefined if the field can't hold it. */
+/** The value of an answer for a field's type; undefined if the field can't hold it. */
 export function surveyValue(
   answer: AnswerValue,
   { type, custom_field_options: options }: Typed,
 ): FieldValue | undefined {
   const texts = (Array.isArray(answer) ? answer : [answer]).map(String);
   const [only = '', ...others] = texts;
-  const small = only.trim().toLowerCase();
-  const tagOf = (text: string): string => {
-    const same = (one: string): boolean => one.trim().toLowerCase() === text.trim().toLowerCase();
-    return options?.find(({ name, value }) => same(value) || same(name))?.value ?? text;
-  };
+  const plain = (text: string): string => text.trim().toLowerCase();
+  const tagOf = (text: string): string =>
+    options?.find((option) => [option.value, option.name].map(plain).includes(plain(text)))?.value ?? text;
   if (type === 'multiselect') return texts.map(tagOf);
   if (type === 'text') return cut(surveyText(answer).replace(/\s+/g, ' '), mostTextUnits);
   if (type === 'textarea') return cut(surveyText(answer), mostTextUnits);
   if (others.length > 0) return undefined;
   switch (type) {
     case 'integer':
-      return /^[+-]?\d+$/.test(small) ? Number(small) : undefined;
+      return /^[+-]?\d+$/.test(plain(only)) ? Number(only) : undefined;
     case 'decimal':
-      return /^[+-]?\d+(?:\.\d+)?$/.test(small) ? Number(small) : undefined;
+      return /^[+-]?\d+(?:\.\d+)?$/.test(plain(only)) ? Number(only) : undefined;
     case 'date':
       return /^\d{4}-\d\d-\d\d(?!\d)/.exec(only)?.[0];
     case 'checkbox':
-      return yes.includes(small) || (no.includes(small) ? false : undefined);
+      return (
+        ['true', 'yes', '1'].includes(plain(only)) || (['false', 'no', '0'].includes(plain(only)) ? false : undefined)
+      );
     default:
       return tagOf(only);
   }
@@ -107,14 +102,16 @@ function holds(current: FieldValue, value: FieldValue, type: string | undefined)
 /** Writes answers on fields of one kind, found by their ids, in the same way on tickets, users and records of a custom object. */
 export function fieldWriting(kind: FieldKind, targets: Targets, writeBack: WriteBackSettings) {
   const byId = new Map([...targets].map(([part, field]) => [field.id, { part, field }]));
-  const idOf = (part: PartName) => targets.get(part)?.id;
-  const answers = Object.keys(writeBack.answers).map((question) => [question, idOf(`answers.${question}`)] as const);
   const whereIs = (part: string, field: Field) => `the ${nameOf(kind, field)} (${kind.setting}.${part})`;
+  const answers: Record<string, string> = {};
+  const settings: AnswerPlaces<string> = { answers };
+  for (const [part, { id }] of targets) {
+    if (part === 'ticket') continue;
+    if (isSurveyPart(part)) answers[part.slice('answers.'.length)] = id;
+    else settings[part] = id;
+  }
   return {
-    settings: {
-      ...{ grade: idOf('grade'), comment: idOf('comment'), answeredAt: idOf('answeredAt'), status: idOf('status') },
-      answers: Object.fromEntries(answers.flatMap(([question, id]) => (id === undefined ? [] : [[question, id]]))),
-    },
+    settings,
     /** The values in the form of requests. */
     sent: (values: ReadonlyMap<string, Value | null>): [id: string, value: FieldValue][] =>
       [...values].map(([id, value]) => [id, value ?? (byId.get(id)?.field.type === 'checkbox' ? false : null)]),
