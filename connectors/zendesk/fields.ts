@@ -48,6 +48,8 @@ export interface FieldKind {
   /** The setting that names the fields, and the fields by part of the answer; `ticket` holds the id of the ticket. */
   setting: string;
   places: AnswerPlaces<string> & { ticket?: string | undefined };
+  /** The word for one of the records that have the fields. */
+  record: string;
   /** Names a field in words. @param name its id in digits, or its title or key in quotes */
   named(name: string): string;
   /** Where admins find the fields. */
@@ -86,17 +88,18 @@ export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () =
   };
   return {
     tickets: kind({
-      ...{ setting: 'writeBack', places: settings.writeBack, by: 'title', one: 'ticket_field' },
+      ...{ setting: 'writeBack', places: settings.writeBack, by: 'title', record: 'ticket', one: 'ticket_field' },
       ...{ path: '/api/v2/ticket_fields', place: `${admin} Objects and rules > Tickets > Fields` },
       named: (name) => `ticket field ${name}`,
     }),
     users: kind({
-      ...{ setting: 'writeBack.userFields', places: userFields, by, one: 'user_field' },
+      ...{ setting: 'writeBack.userFields', places: userFields, by, record: 'user', one: 'user_field' },
       ...{ path: '/api/v2/user_fields', place: `${admin} People > Configuration > User fields` },
       named: (name) => `user field ${name}`,
     }),
     records: kind({
-      ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by, one: 'custom_object_field' },
+      ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by, record: 'record' },
+      one: 'custom_object_field',
       path: `/api/v2/custom_objects/${object}/fields`,
       place: `${admin} Objects and rules > Custom objects > Objects`,
       named: (name) => `field ${name} of the custom object "${object}"`,

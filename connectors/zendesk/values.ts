@@ -111,7 +111,7 @@ export function fieldWriting(kind: FieldKind, targets: Targets, writeBack: Write
     else settings[part] = id;
   }
   return {
-    settings,
+    ...{ settings, fields: [...targets.values()] },
     /** The values in the form of requests. */
     sent: (values: ReadonlyMap<string, Value | null>): [id: string, value: FieldValue][] =>
       [...values].map(([id, value]) => [id, value ?? (byId.get(id)?.field.type === 'checkbox' ? false : null)]),

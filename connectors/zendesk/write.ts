@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAnswerTag, type Noted, newestBy, noteText, tagsOf, takesAnswers } from '../../core/connector/answer.ts';
 import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import type { Source, WriteBack } from '../../core/connector/contract.ts';
 import { type Elsewhere, placeElsewhere, withPerson } from '../../core/connector/desk/elsewhere.ts';
 import { isFailure, type RowReading, type Rows } from '../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskNotes, DeskWriter, type DeskWriting } from '../../core/connector/desk/write.ts';
@@ -11,7 +11,7 @@ import type { CloseloopError } from '../../core/errors.ts';
 import { type JobResult, readAll, ticketUpdates, type ZendeskApi } from './api.ts';
 import { type Account, type Field, type FieldKind, onFields, resolve, type Targets } from './fields.ts';
 import { errorName } from './responses.ts';
-import { batchSize, isTicketId, type Row, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
+import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
 import { fieldWriting, isChoice, mostTextUnits, type Value } from './values.ts';
 
 /* Writes answers on tickets, on their requesters, and on the records of a custom object. */
@@ -117,74 +117,92 @@ const whyNoEdit =
   'Zendesk did not take it; "Modify closed ticket" must be on (Admin Center > Objects and rules > Tickets > Settings), ' +
   'the integration user an admin, and the fields of a type that it may change';
 
+/** Writes and erases answers on one kind of records, in the fields that the settings name. @param declare what the desk needs beside the fields */
+function placeOf<Row>(
+  { settings: { writeBack } }: Account,
+  kind: FieldKind,
+  declare: (fields: ReturnType<typeof fieldWriting>) => Writing<Row>,
+) {
+  const writer = (targets: Targets) =>
+    new DeskWriter({ vendor: 'Zendesk', record: kind.record }, declare(fieldWriting(kind, targets, writeBack)));
+  return {
+    write: (items: readonly WriteBack[]) => onFields(kind, (targets) => writer(targets).write(items)),
+    /** @returns what is left: a field that isn't found any more may still hold answers */
+    async forget(ids: readonly string[], loaded?: 'now'): Promise<string[]> {
+      const { targets, problems } = resolve(kind, await kind.fields(loaded));
+      return [...problems.map(({ at, problem }) => `${at}: ${problem}`), ...(await writer(targets).forget(ids))];
+    },
+  };
+}
+
 /**
  * Writes on tickets. Fields, tags and note of an answer are one change, so they arrive together. Never writes the status, and never `tags` as
  * a whole, which would replace the tags of others.
  * @param rows the tickets as they were read
  * @param isEdit whether to write on closed tickets, too: they take fields and tags if the account allows it, and never a note
  */
-export function ticketWriting(account: Account, targets: Targets, rows: Rows<Ticket>, isEdit = false): Writing<Ticket> {
+export function onTickets(account: Account, rows: Rows<Ticket>, isEdit = false) {
   const { api, kinds, settings } = account;
-  const { writeBack } = settings;
-  const { sent, ...inFields } = fieldWriting(kinds.tickets, targets, writeBack);
-  const fields = [...targets.values()];
-
-  function bodyOf({ row, change: { values, tags = row.tags }, note }: ChangedRow<Ticket, Value>) {
-    // A dropdown's value is also a tag, which changes together with the field; removing the tag would clear the field.
-    const ofFields = fields.flatMap(({ id }) => valueIn(row, id));
-    const [added, removed] = [tags.filter((tag) => !row.tags.includes(tag)), row.tags.filter(isAnswerTag)];
-    const remove_tags = removed.filter((tag) => !tags.includes(tag) && !ofFields.includes(tag));
-    const change = {
-      ...(values.size > 0 && { custom_fields: sent(values).map(([id, value]) => ({ id: Number(id), value })) }),
-      ...(added.length > 0 && { additional_tags: added }),
-      ...(remove_tags.length > 0 && { remove_tags }),
-      ...(note && noteOn(note)),
-    };
-    return { id: Number(row.id), ...guarded(row, change) };
-  }
-  async function putMany(changed: readonly ChangedRow<Ticket, Value>[]) {
-    // A closed ticket takes no update; it needs none if it holds the answer.
-    const bodies = changed.filter(({ row }) => isEdit || row.status !== 'closed').map(bodyOf);
-    const written = await (bodies.length > 0
-      ? update<Ticket>(api, 'tickets', bodies, ticketRows(api, '').many)
-      : new Map<string, Ticket | CloseloopError>());
-    for (const { id, row, change } of changed) {
-      const after = written.get(id);
-      const print = (one: Ticket) =>
-        JSON.stringify([[...change.values.keys()].map((place) => valueIn(one, place)), one.tags]);
-      const isUntouched = isEdit && !isFailure(after) && after !== undefined && print(after) === print(row);
-      if (after === undefined || isUntouched) written.set(id, ofClosed(`Zendesk ticket ${id}`));
-    }
-    return written;
-  }
-
-  return {
-    ...{ ...inFields, at: valueIn, keepsEarlier: true, putMany },
-    settings: { ...inFields.settings, note: writeBack.note && !isEdit, tags: writeBack.tags },
+  const { note, tags } = settings.writeBack;
+  return placeOf<Ticket>(account, kinds.tickets, (inFields) => ({
+    ...{ ...inFields, at: valueIn, keepsEarlier: true },
+    settings: { ...inFields.settings, note: note && !isEdit, tags },
     rows: { isId: isTicketId, size: batchSize, many: async () => rows },
-    tags: ({ tags }) => tags,
-    tagsGone: (tags) => `the tags ${tags.join(', ')} are not on the ticket; a trigger may take them off again.`,
+    tags: (ticket) => ticket.tags,
+    tagsGone: (gone) => `the tags ${gone.join(', ')} are not on the ticket; a trigger may take them off again.`,
     closed: (of) => (isOfClosed(of) ? (isEdit ? whyNoEdit : whyClosed) : undefined),
-    ...(!isEdit && { notes: { ...ticketNotes(api), joins: mayBeNoted(fields, writeBack.tags) } }),
+    async putMany(changed) {
+      // A closed ticket takes no update; it needs none if it holds the answer.
+      const bodies = changed.filter(({ row }) => isEdit || row.status !== 'closed').map((one) => bodyOf(one, inFields));
+      const written = await (bodies.length > 0
+        ? update<Ticket>(api, 'tickets', bodies, ticketRows(api, '').many)
+        : new Map<string, Ticket | CloseloopError>());
+      for (const { id, row, change } of changed) {
+        const after = written.get(id);
+        const print = (one: Ticket) =>
+          JSON.stringify([[...change.values.keys()].map((place) => valueIn(one, place)), one.tags]);
+        const isUntouched = isEdit && !isFailure(after) && after !== undefined && print(after) === print(row);
+        if (after === undefined || isUntouched) written.set(id, ofClosed(`Zendesk ticket ${id}`));
+      }
+      return written;
+    },
+    ...(!isEdit && { notes: { ...ticketNotes(api), joins: mayBeNoted(inFields.fields, tags) } }),
+  }));
+}
+
+function bodyOf(
+  { row, change: { values, tags = row.tags }, note }: ChangedRow<Ticket, Value>,
+  { fields, sent }: ReturnType<typeof fieldWriting>,
+) {
+  // A dropdown's value is also a tag, which changes together with the field; removing the tag would clear the field.
+  const ofFields = fields.flatMap(({ id }) => valueIn(row, id));
+  const [added, removed] = [tags.filter((tag) => !row.tags.includes(tag)), row.tags.filter(isAnswerTag)];
+  const remove_tags = removed.filter((tag) => !tags.includes(tag) && !ofFields.includes(tag));
+  const change = {
+    ...(values.size > 0 && { custom_fields: sent(values).map(([id, value]) => ({ id: Number(id), value })) }),
+    ...(added.length > 0 && { additional_tags: added }),
+    ...(remove_tags.length > 0 && { remove_tags }),
+    ...(note && noteOn(note)),
   };
+  return { id: Number(row.id), ...guarded(row, change) };
 }
 
 /** Writes on the requesters. @param known users that were read already */
-function userWriting(account: Account, targets: Targets, known: ReadonlyMap<string, User>): Writing<User> {
-  const { api, kinds, settings } = account;
-  const { sent, ...inFields } = fieldWriting(kinds.users, targets, settings.writeBack);
-  const put = ({ id, change }: ChangedRow<User, Value>) => {
-    return { id: Number(id), user_fields: Object.fromEntries(sent(change.values)) };
-  };
+function onUsers(account: Account, known: ReadonlyMap<string, User>) {
+  const { api, kinds } = account;
   async function many(ids: readonly string[]) {
     const unknown = ids.filter((id) => !known.has(id));
     return new Map([...known, ...(await showUsers(api, unknown))].filter(([, { active }]) => active !== false));
   }
-  return {
+  return placeOf<User>(account, kinds.users, ({ sent, ...inFields }) => ({
     ...{ ...inFields, rows: { isId: isTicketId, size: batchSize, many } },
     at: ({ user_fields }, key) => user_fields?.[key],
-    putMany: (changed) => update(api, 'users', changed.map(put), (ids) => showUsers(api, ids)),
-  };
+    putMany(changed) {
+      const fieldsOf = (values: ChangedRow<User, Value>['change']['values']) => Object.fromEntries(sent(values));
+      const bodies = changed.map(({ id, change }) => ({ id: Number(id), user_fields: fieldsOf(change.values) }));
+      return update(api, 'users', bodies, (ids) => showUsers(api, ids));
+    },
+  }));
 }
 
 const ObjectRecord = z.object({
@@ -209,27 +227,23 @@ async function objectRecords(account: Account, ticketIds: readonly string[]): Pr
  * Writes on records of the custom object: one record for each ticket, found by the ticket's id. One call finds a hundred records; writing
  * takes one call per record.
  */
-function recordWriting(account: Account, targets: Targets): Writing<ObjectRecord> {
+function onRecords(account: Account) {
   const { api, kinds, settings } = account;
-  const { sent, ...inFields } = fieldWriting(kinds.records, targets, settings.writeBack);
   const { ticket } = settings.writeBack.customObject ?? {};
   async function many(ids: readonly string[]) {
     const found = await objectRecords(account, ids);
     return new Map(ids.map((id) => [id, found.get(externalId(id)) ?? { custom_object_fields: {} }]));
   }
-  return {
+  return placeOf<ObjectRecord>(account, kinds.records, ({ sent, ...inFields }) => ({
     ...{ ...inFields, rows: { isId: isTicketId, size: batchSize, many } },
     at: ({ custom_object_fields }, key) => custom_object_fields[key],
     async put({ id, change: { values } }) {
-      const custom_object_fields = {
-        ...Object.fromEntries(sent(values)),
-        ...(ticket !== undefined && { [ticket]: id }),
-      };
+      const custom_object_fields = { ...Object.fromEntries(sent(values)), ...(ticket && { [ticket]: id }) };
       const body = { custom_object_record: { name: `Feedback on ticket ${id}`, custom_object_fields } };
       const path = `${recordsPath(account)}?external_id=${externalId(id)}`;
       return (await api.send('PATCH', path, body, One)).custom_object_record;
     },
-  };
+  }));
 }
 
 /** Deletes the records of these tickets, at most 100: one call finds them, and each deletion takes one call. */
@@ -238,17 +252,8 @@ async function deleteRecords(account: Account, ticketIds: readonly string[]): Pr
     await account.api.send('DELETE', `${recordsPath(account)}?external_id=${id}`, undefined, z.unknown());
 }
 
-const asClosed = 'as the ticket is closed';
-
-const writer = <Row>(record: string, writing: Writing<Row>) => new DeskWriter({ vendor: 'Zendesk', record }, writing);
-
 /** Tickets and, if requesters get answers, the requesters: both are read in one call. */
-interface Read {
-  tickets: Rows<Row>;
-  users: ReadonlyMap<string, User>;
-}
-
-async function readTickets({ api, settings: { writeBack } }: Account, recordIds: readonly string[]): Promise<Read> {
+async function readTickets({ api, settings: { writeBack } }: Account, recordIds: readonly string[]) {
   const ids = recordIds.filter(isTicketId);
   const tickets = await ticketRows(api, writeBack.userFields === undefined ? '' : 'users').many(ids);
   const users = [...tickets.values()].flatMap((row) => (isFailure(row) ? [] : [...row.beside.users]));
@@ -256,10 +261,13 @@ async function readTickets({ api, settings: { writeBack } }: Account, recordIds:
 }
 
 /** Writes on the people who were asked, each person's newest answer. @returns the result for each answer */
-async function writeOnPeople(account: Account, items: readonly WriteBack[], { tickets, users }: Read) {
-  const { kinds, settings } = account;
+async function writeOnPeople(
+  account: Account,
+  items: readonly WriteBack[],
+  { tickets, users }: Awaited<ReturnType<typeof readTickets>>,
+) {
   const asked = new Map<WriteBack, string>();
-  for (const item of settings.writeBack.userFields === undefined ? [] : items) {
+  for (const item of account.settings.writeBack.userFields === undefined ? [] : items) {
     const row = tickets.get(item.recordId);
     // The answer goes to the person who was asked, even if the ticket has another requester now.
     const person = row === undefined || isFailure(row) ? undefined : (item.personId ?? row.requester_id);
@@ -271,8 +279,7 @@ async function writeOnPeople(account: Account, items: readonly WriteBack[], { ti
     ([{ answeredAt }]) => answeredAt,
   );
   const toWrite = [...newest].map(([recordId, [item]]) => ({ ...item, recordId }));
-  const write = (targets: Targets) => writer('user', userWriting(account, targets, users)).write(toWrite);
-  const written = toWrite.length === 0 ? [] : await onFields(kinds.users, write);
+  const written = toWrite.length === 0 ? [] : await onUsers(account, users).write(toWrite);
   const byPerson = new Map(toWrite.map(({ recordId }, n) => [recordId, written[n]]));
   return (item: WriteBack | undefined) => byPerson.get((item && asked.get(item)) ?? '');
 }
@@ -283,48 +290,33 @@ async function writeOnPeople(account: Account, items: readonly WriteBack[], { ti
  * queue, or is killed, and the ticket changes meanwhile, Zendesk refuses the job: it can't add an older answer or a second note.
  */
 export function answerWriter(account: Account): Source['writeBack'] {
-  const { kinds, settings } = account;
+  const { writeBack } = account.settings;
   // closeloop never puts a note on a closed ticket.
-  const isEditable = takesAnswers({ ...settings.writeBack, note: false });
-  const used = settings.writeBack.whenClosed.filter((name) => name !== 'edit' || isEditable);
+  const isEditable = takesAnswers({ ...writeBack, note: false });
+  const used = writeBack.whenClosed.filter((name) => name !== 'edit' || isEditable);
+  const asClosed = 'as the ticket is closed';
 
-  async function writeBatch(items: readonly WriteBack[]): Promise<WriteResult[]> {
-    const ids = items.map(({ recordId }) => recordId);
-    const read = await readTickets(account, ids);
-    const onTickets = (some: readonly WriteBack[], isEdit = false) =>
-      onFields(kinds.tickets, (targets) =>
-        writer('ticket', ticketWriting(account, targets, read.tickets, isEdit)).write(some),
-      );
-    // Both writes run at the same time, so that one call reads the status of both jobs. Both end before the failure of one is thrown, so that no
-    // update is in progress then.
-    const writes = [onTickets(items), writeOnPeople(account, items, read)] as const;
-    await Promise.allSettled(writes);
-    const [written, onPerson] = await Promise.all(writes);
-    const places: Readonly<Record<(typeof used)[number], Omit<Elsewhere, 'name'>>> = {
-      edit: { where: 'the closed ticket, without a note', write: (some) => onTickets(some, true), takesNoAnswer: true },
-      userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
-      customObject: {
-        where: `a record of the custom object, ${asClosed}`,
-        write: (some) =>
-          onFields(kinds.records, (targets) => writer('record', recordWriting(account, targets)).write(some)),
-      },
-    };
-    const placed = await placeElsewhere(
-      used.map((name) => ({ name, ...places[name] })),
-      items,
-      written,
-    );
-    const gone = 'the requester does not exist any more.';
-    return placed.map((result, n) => withPerson(result, onPerson(items[n]), gone));
-  }
-
-  return (items) => writeInBatches(items, batchSize, writeBatch);
-}
-
-/** Clears the fields that the settings name. A field that isn't found any more may still hold answers. @returns what is left */
-async function emptied(kind: FieldKind, clear: (targets: Targets) => Promise<string[]>, loaded?: 'now') {
-  const { targets, problems } = resolve(kind, await kind.fields(loaded));
-  return [...problems.map(({ at, problem }) => `${at}: ${problem}`), ...(await clear(targets))];
+  return (all) =>
+    writeInBatches(all, batchSize, async (items) => {
+      const ids = items.map(({ recordId }) => recordId);
+      const read = await readTickets(account, ids);
+      // Both writes run at the same time, so that one call reads the status of both jobs. Both end before the failure of one is thrown, so that no
+      // update is in progress then.
+      const writes = [onTickets(account, read.tickets).write(items), writeOnPeople(account, items, read)] as const;
+      await Promise.allSettled(writes);
+      const [written, onPerson] = await Promise.all(writes);
+      const places: Readonly<Record<(typeof used)[number], Omit<Elsewhere, 'name'>>> = {
+        edit: {
+          ...{ where: 'the closed ticket, without a note', takesNoAnswer: true },
+          write: onTickets(account, read.tickets, true).write,
+        },
+        userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
+        customObject: { where: `a record of the custom object, ${asClosed}`, write: onRecords(account).write },
+      };
+      const inOrder = used.map((name) => ({ name, ...places[name] }));
+      const placed = await placeElsewhere(inOrder, items, written);
+      return placed.map((one, n) => withPerson(one, onPerson(items[n]), 'the requester does not exist any more.'));
+    });
 }
 
 /**
@@ -333,26 +325,18 @@ async function emptied(kind: FieldKind, clear: (targets: Targets) => Promise<str
  * requesters. Notes and the tickets' histories stay: only a person can redact notes.
  */
 export function forgetter(account: Account): NonNullable<Source['forget']> {
-  const { kinds, settings } = account;
-  const { userFields, customObject } = settings.writeBack;
-
-  async function forgetBatch(ids: readonly string[]): Promise<string[]> {
-    const { tickets, users } = await readTickets(account, ids);
-    const left = await emptied(kinds.tickets, (targets) =>
-      writer('ticket', ticketWriting(account, targets, tickets, true)).forget(ids),
-    );
-    const ofUsers = (targets: Targets) =>
-      writer('user', userWriting(account, targets, users)).forget([...users.keys()]);
-    if (userFields !== undefined) left.push(...(await emptied(kinds.users, ofUsers, 'now')));
-    if (customObject !== undefined) await deleteRecords(account, ids);
-    const history = "the internal notes, also those of answer rules (redact them), and the tickets' history";
-    return tickets.size > 0 ? [...left, history] : left;
-  }
-
+  const { userFields, customObject } = account.settings.writeBack;
+  const history = "the internal notes, also those of answer rules (redact them), and the tickets' history";
   return async (recordIds) => {
-    const left: string[] = [];
-    for (const some of chunks([...new Set(recordIds)].filter(isTicketId), batchSize))
-      left.push(...(await forgetBatch(some)));
-    return [...new Set(left)];
+    const left = new Set<string>();
+    for (const ids of chunks([...new Set(recordIds)].filter(isTicketId), batchSize)) {
+      const { tickets, users } = await readTickets(account, ids);
+      for (const one of await onTickets(account, tickets, true).forget(ids)) left.add(one);
+      const ofPeople = userFields && (await onUsers(account, users).forget([...users.keys()], 'now'));
+      for (const one of ofPeople ?? []) left.add(one);
+      if (customObject !== undefined) await deleteRecords(account, ids);
+      if (tickets.size > 0) left.add(history);
+    }
+    return [...left];
   };
 }

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Field, fieldKinds, resolve } from '../../../../connectors/zendesk/fields.ts';
+import { type Field, fieldKinds } from '../../../../connectors/zendesk/fields.ts';
 import { settings } from '../../../../connectors/zendesk/settings.ts';
 import type { Row, Ticket } from '../../../../connectors/zendesk/ticket.ts';
 import type { FieldValue } from '../../../../connectors/zendesk/values.ts';
-import { ticketWriting } from '../../../../connectors/zendesk/write.ts';
+import { onTickets } from '../../../../connectors/zendesk/write.ts';
 import type { WriteBack } from '../../../../core/connector/contract.ts';
-import { DeskWriter } from '../../../../core/connector/desk/write.ts';
 import { readOnlyApi, testPorts } from '../../../support/connectors/zendesk/ports.ts';
 
 const item: WriteBack = {
@@ -50,6 +49,7 @@ async function written(writeBack: object, answer: WriteBack, before: Ticket, aft
       seen.looked = true;
       return { audits: [] };
     }),
+    listTicketFields: async (schema) => schema.parse(fields),
     async updateMany(_what, changes) {
       [seen.sent] = z.tuple([Sent]).parse(changes);
       return new Map([['7', { id: '7', success: true }]]);
@@ -60,8 +60,7 @@ async function written(writeBack: object, answer: WriteBack, before: Ticket, aft
   const none = new Map<string, never>();
   const names = { brands: none, ticket_forms: none, custom_statuses: none };
   const row: Row = { ...before, beside: { users: none, groups: none, organizations: none, ...names } };
-  const writing = ticketWriting(account, resolve(kinds.tickets, fields).targets, new Map([['7', row]]), isEdit);
-  const [result] = await new DeskWriter({ vendor: 'Zendesk', record: 'ticket' }, writing).write([answer]);
+  const [result] = await onTickets(account, new Map([['7', row]]), isEdit).write([answer]);
   return { ...seen, result };
 }
 
