@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import { type AnswerPart, isSurveyPart } from '../../core/connector/answer.ts';
 import { type Comparison, combined, errorAt, type SetupItem, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
+import type { ZendeskApi } from './api.ts';
 import { type Field, type FieldKind, type FieldKinds, nameOf, type Part, resolve } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { isChoice, valueFor } from './values.ts';
@@ -18,9 +20,7 @@ interface Answers {
   grades: readonly number[];
 }
 
-/** Creates or changes an item with the rights of an admin. */
-type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
-
+type Create = ZendeskApi['send'];
 type NewOption = { name: string; value: string };
 type Shape = { type: string; custom_field_options?: NewOption[] };
 
@@ -29,6 +29,7 @@ interface Compared extends Answers {
   kind: FieldKind;
   /** The owner of each tag, in words; also of the tags that `setup` is about to give to a field. */
   owners: Map<string, string>;
+  /** Sends with the rights of an admin. */
   create: Create;
 }
 
@@ -91,7 +92,7 @@ function objectItself(object: string, { setting, place }: FieldKind, create: Cre
   const body = { custom_object: { key: object, title, title_pluralized: `${title} records` } };
   const id = `custom object "${object}"`;
   const note = `Who sees the records of "${title}", with what customers wrote, is set at the object: ${place}.`;
-  const make = () => create('POST', '/api/v2/custom_objects', body).then(() => ({ note }));
+  const make = () => create('POST', '/api/v2/custom_objects', body, z.unknown()).then(() => ({ note }));
   const problem = `there is no custom object with the key "${object}"`;
   const remedy = `Let "closeloop setup" create it, or take its key from ${place}`;
   return {
@@ -112,7 +113,8 @@ function creation({ kind, create }: Compared, name: string, shape: Shape, title:
   const made = options === undefined ? type : `dropdown: ${options.map(({ value }) => value).join(', ')}`;
   const note = `Agents see "${name}" once it is on their ticket forms: Admin Center > Objects and rules > Tickets > Forms. closeloop writes it without that.`;
   const id = kind.named(`"${name}"`);
-  const make = () => create('POST', kind.path, { [kind.one]: field }).then(() => (isTitled ? { note } : {}));
+  const make = () =>
+    create('POST', kind.path, { [kind.one]: field }, z.unknown()).then(() => (isTitled ? { note } : {}));
   return { id, what: `create the ${id} (${made})`, make };
 }
 
@@ -125,11 +127,11 @@ function addition({ kind, create }: Compared, field: Field, options: readonly Ne
       const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
         return { ...(id != null && { id }), name: raw_name ?? name, value };
       });
-      await create('PATCH', path, { [kind.one]: { custom_field_options: [...known, ...options] } });
+      await create('PATCH', path, { [kind.one]: { custom_field_options: [...known, ...options] } }, z.unknown());
       return {};
     }
     // Options are added one by one, because replacing the list would delete options that a person adds meanwhile, with their values.
-    for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option });
+    for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option }, z.unknown());
     return {};
   }
   const what = `add the options ${listed(options.map(({ value }) => value))} to ${name}`;

@@ -5,7 +5,7 @@ import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import { adviceOf } from '../../core/errors.ts';
 import type { Account } from './fields.ts';
 import { type Catalogue, cacheMs, catalogueOf, type FieldOption } from './fields.ts';
-import { listNames, type Named, type NameList, type Row, stateOf, type Ticket } from './ticket.ts';
+import { type Named, type Row, SharedNames, stateOf, type Ticket } from './ticket.ts';
 import type { FieldValue } from './values.ts';
 
 type Absent<T> = T | undefined;
@@ -78,25 +78,29 @@ const none: Names = new Map();
 /** The ticket's member with the id for each list of names. */
 const idIn = { brands: 'brand_id', ticket_forms: 'ticket_form_id', custom_statuses: 'custom_status_id' } as const;
 const lists = ['brands', 'ticket_forms', 'custom_statuses'] as const;
+type NameList = (typeof lists)[number];
 
 /** Presents tickets as rules read them, with the names of brands, forms and custom statuses that Zendesk didn't send with the tickets. */
 export function presenter({ settings, api, kinds, ports }: Account): DeskReading<Row, ZendeskShape>['present'] {
-  const read = (list: NameList) => () =>
-    listNames(api, list).catch((error: unknown) => {
+  async function read(list: NameList): Promise<Names> {
+    try {
+      return (await api.get(`/api/v2/${list}.json`, SharedNames))[list];
+    } catch (error) {
       // The account may not have the list, or may refuse it: then tickets are presented with only the ids.
       if (adviceOf(error).kind === 'transient') throw error;
       ports.log.warn({ subdomain: settings.subdomain, list }, 'names that Zendesk does not tell us are left out');
       return none;
-    });
-  const namesIn = lists.map((list) => ({ list, names: cached(read(list), cacheMs, ports.now) }));
+    }
+  }
+  const namesIn = lists.map((list) => ({ list, names: cached(() => read(list), cacheMs, ports.now) }));
   let catalogue = catalogueOf([]);
   return async (rows) => {
     const fields = await kinds.tickets.fields();
     if (catalogue.fields !== fields) catalogue = catalogueOf(fields);
     const others = new Map<NameList, Names>();
     for (const { list, names } of namesIn) {
-      const ids = rows.flatMap((row) => (row.beside[list].has(row[idIn[list]] ?? '') ? [] : (row[idIn[list]] ?? [])));
-      if (ids.length > 0) others.set(list, await names());
+      const isUnnamed = ({ beside, [idIn[list]]: id }: Row): boolean => id != null && !beside[list].has(id);
+      if (rows.some(isUnnamed)) others.set(list, await names());
     }
     return (row) => present(row, catalogue, others);
   };

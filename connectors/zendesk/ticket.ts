@@ -60,19 +60,18 @@ const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
 const CustomStatus = z
   .object({ id: idText, agent_label: text })
   .transform((one): Named => ({ ...one, name: one.agent_label }));
-const Names = z.object({ brands: byId(Named), ticket_forms: byId(Named), custom_statuses: byId(CustomStatus) });
-export type NameList = keyof typeof Names.shape;
-
-/** All of an account's brands, forms or custom statuses. */
-export const listNames = async (api: ZendeskApi, list: NameList): Promise<ById<Named>> =>
-  (await api.get(`/api/v2/${list}.json`, Names))[list];
+export const SharedNames = z.object({
+  brands: byId(Named),
+  ticket_forms: byId(Named),
+  custom_statuses: byId(CustomStatus),
+});
 
 /** Each ticket is parsed alone, so that a ticket of another shape does not fail the other 99. */
 export const Tickets = z.object({
   tickets: listOf(z.transform(parseTicket), 1_000),
   metric_sets: listOf(MetricSet).default([]),
 });
-const Beside = z.object({ users: byId(User), groups: byId(Named), organizations: byId(Named), ...Names.shape });
+const Beside = z.object({ users: byId(User), groups: byId(Named), organizations: byId(Named), ...SharedNames.shape });
 const Page = Beside.extend(Tickets.shape);
 
 /** A ticket, and the other objects that Zendesk sent in the same response. */
