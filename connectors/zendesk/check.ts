@@ -6,9 +6,9 @@ import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { idText, readAll } from './api.ts';
 import { compareFields } from './field-setup.ts';
-import { type Account, catalogueOf, type Field, type FieldKind } from './fields.ts';
+import type { Account, Field, FieldKind } from './fields.ts';
 import { ticketExport } from './poll.ts';
-import { shapeNames } from './record.ts';
+import { catalogueOf, shapeNames } from './record.ts';
 import { scopeOf, type ZendeskSettings } from './settings.ts';
 import { Rule, triggers, type WebhookSetup } from './webhook.ts';
 

@@ -5,9 +5,17 @@ import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
 import type { ZendeskApi } from './api.ts';
-import { type Field, type FieldKind, type FieldKinds, nameOf, type Part, resolve } from './fields.ts';
+import {
+  type Field,
+  type FieldKind,
+  type FieldKinds,
+  isChoice,
+  nameOf,
+  type Part,
+  resolve,
+  valueFor,
+} from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { isChoice, valueFor } from './values.ts';
 
 /*
  * Compares the fields that the settings name with the account's fields, and with the values that answers put into them: `check` reports the

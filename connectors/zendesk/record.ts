@@ -2,11 +2,10 @@ import { cached } from '../../core/connector/cached.ts';
 import { namesOf } from '../../core/connector/check.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
+import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { adviceOf } from '../../core/errors.ts';
-import type { Account } from './fields.ts';
-import { type Catalogue, cacheMs, catalogueOf, type FieldOption } from './fields.ts';
+import { type Account, cacheMs, type Field, type FieldOption, type FieldValue } from './fields.ts';
 import { type Named, type Row, SharedNames, stateOf, type Ticket } from './ticket.ts';
-import type { FieldValue } from './values.ts';
 
 type Absent<T> = T | undefined;
 
@@ -165,6 +164,60 @@ function labelOf(value: FieldValue, options: readonly FieldOption[]): string | s
 }
 
 const text = (value: string | null | undefined): Absent<string> => (value === null || value === '' ? undefined : value);
+
+/** The account's ticket fields as expressions read them. */
+export interface Catalogue {
+  fields: readonly Field[];
+  byId: ReadonlyMap<string, Field>;
+  /** Names in expressions by field id, for fields with a name of their own. */
+  slugs: ReadonlyMap<string, string>;
+}
+
+/**
+ * The fields by their names in expressions. A name is the field's title in small letters with `_` between words: "Order No." is `order_no`.
+ * If two titles give the same name an active field wins over an inactive one, then the older field (the lower id): a field that is added later
+ * can't take the name away from a rule in use. A field's id is a name as well.
+ */
+export function catalogueOf(fields: readonly Field[]): Catalogue {
+  const inactive = (field: Field): number => (field.active === false ? 1 : 0);
+  const oldestFirst = fields.toSorted((a, b) => inactive(a) - inactive(b) || Number(a.id) - Number(b.id));
+  const owners = new Map<string, string>();
+  for (const { id, title } of oldestFirst) {
+    const slug = slugOf(title ?? '');
+    if (slug !== '' && !owners.has(slug)) owners.set(slug, id);
+  }
+  return {
+    fields,
+    byId: new Map(fields.map((field) => [field.id, field])),
+    slugs: new Map([...owners].map(([slug, id]) => [id, slug])),
+  };
+}
+
+/** The fields that the account has added, as expressions read them. */
+export function suggestionsOf({ fields, slugs }: Catalogue): FieldSuggestion[] {
+  const own = fields.filter(({ active, removable }) => active !== false && removable !== false);
+  return own.map(({ id, title }) => {
+    const slug = slugs.get(id);
+    const name = slug !== undefined && /^[a-z]\w*$/.test(slug) ? slug : `\`${id}\``;
+    return { name: `ticket field "${title ?? id}"`, expression: `ticket.fields.${name}` };
+  });
+}
+
+/** A limit above the length of Zendesk's titles, because normalising many accents takes quadratic time. */
+const longestTitle = 1_000;
+
+/** The name for a title. Keeps letters of every script, and drops accents, which people type in different ways: "Größe (cm)" is `grosse_cm`. */
+export function slugOf(title: string): string {
+  return title
+    .slice(0, longestTitle)
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+    .replace(/^_+|_+$/g, '');
+}
 
 const beside = { groups: none, organizations: none, brands: none, ticket_forms: none, custom_statuses: none };
 const users = new Map([['1', { id: '1' }]]);

@@ -5,7 +5,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
 import { idText, type ZendeskApi } from './api.ts';
-import { fieldValueOf } from './values.ts';
+import { fieldValueOf } from './fields.ts';
 
 const id = idText.nullish();
 const text = z.string().nullish();

@@ -4,19 +4,16 @@ import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack } from '../../core/connector/contract.ts';
 import { type Elsewhere, placeElsewhere, withPerson } from '../../core/connector/desk/elsewhere.ts';
-import { isFailure, type RowReading, type Rows } from '../../core/connector/desk/rows.ts';
-import { type ChangedRow, type DeskNotes, DeskWriter, type DeskWriting } from '../../core/connector/desk/write.ts';
+import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
+import type { ChangedRow, DeskNotes } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
 import { type JobResult, readAll, ticketUpdates, type ZendeskApi } from './api.ts';
-import { type Account, type Field, type FieldKind, onFields, resolve, type Targets } from './fields.ts';
+import { type Account, type Field, type FieldWriting, isChoice, mostTextUnits, placeOf, type Value } from './fields.ts';
 import { errorName } from './responses.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
-import { fieldWriting, isChoice, mostTextUnits, type Value } from './values.ts';
 
 /* Writes answers on tickets, on their requesters, and on the records of a custom object. */
-
-type Writing<Row> = DeskWriting<Row, Value> & { rows: RowReading<Row> };
 
 /** Changes up to a hundred tickets or users in three calls: update, status of the job, and reading again. */
 async function update<Row extends Ticket | User>(
@@ -117,24 +114,6 @@ const whyNoEdit =
   'Zendesk did not take it; "Modify closed ticket" must be on (Admin Center > Objects and rules > Tickets > Settings), ' +
   'the integration user an admin, and the fields of a type that it may change';
 
-/** Writes and erases answers on one kind of records, in the fields that the settings name. @param declare what the desk needs beside the fields */
-function placeOf<Row>(
-  { settings: { writeBack } }: Account,
-  kind: FieldKind,
-  declare: (fields: ReturnType<typeof fieldWriting>) => Writing<Row>,
-) {
-  const writer = (targets: Targets) =>
-    new DeskWriter({ vendor: 'Zendesk', record: kind.record }, declare(fieldWriting(kind, targets, writeBack)));
-  return {
-    write: (items: readonly WriteBack[]) => onFields(kind, (targets) => writer(targets).write(items)),
-    /** @returns what is left: a field that isn't found any more may still hold answers */
-    async forget(ids: readonly string[], loaded?: 'now'): Promise<string[]> {
-      const { targets, problems } = resolve(kind, await kind.fields(loaded));
-      return [...problems.map(({ at, problem }) => `${at}: ${problem}`), ...(await writer(targets).forget(ids))];
-    },
-  };
-}
-
 /**
  * Writes on tickets. Fields, tags and note of an answer are one change, so they arrive together. Never writes the status, and never `tags` as
  * a whole, which would replace the tags of others.
@@ -172,7 +151,7 @@ export function onTickets(account: Account, rows: Rows<Ticket>, isEdit = false) 
 
 function bodyOf(
   { row, change: { values, tags = row.tags }, note }: ChangedRow<Ticket, Value>,
-  { fields, sent }: ReturnType<typeof fieldWriting>,
+  { fields, sent }: FieldWriting,
 ) {
   // A dropdown's value is also a tag, which changes together with the field; removing the tag would clear the field.
   const ofFields = fields.flatMap(({ id }) => valueIn(row, id));

@@ -5,12 +5,11 @@ import { actions, actor } from './actions.ts';
 import { jobLifeMs, zendeskApi } from './api.ts';
 import { preflight } from './check.ts';
 import { eventReader, signatureScheme } from './events.ts';
-import { catalogueOf, fieldKinds, suggestionsOf } from './fields.ts';
+import { fieldKinds, type Value } from './fields.ts';
 import { poller } from './poll.ts';
-import { presenter, type ZendeskShape } from './record.ts';
+import { catalogueOf, presenter, suggestionsOf, type ZendeskShape } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
 import { type Row, type Ticket, ticketRows } from './ticket.ts';
-import type { Value } from './values.ts';
 import { WebhookSetup } from './webhook.ts';
 import { answerWriter, forgetter } from './write.ts';
 

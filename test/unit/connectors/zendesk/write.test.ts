@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Field, fieldKinds } from '../../../../connectors/zendesk/fields.ts';
+import { type Field, type FieldValue, fieldKinds } from '../../../../connectors/zendesk/fields.ts';
 import { settings } from '../../../../connectors/zendesk/settings.ts';
 import type { Row, Ticket } from '../../../../connectors/zendesk/ticket.ts';
-import type { FieldValue } from '../../../../connectors/zendesk/values.ts';
 import { onTickets } from '../../../../connectors/zendesk/write.ts';
 import type { WriteBack } from '../../../../core/connector/contract.ts';
 import { readOnlyApi, testPorts } from '../../../support/connectors/zendesk/ports.ts';
