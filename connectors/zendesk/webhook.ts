@@ -27,9 +27,7 @@ const Webhook = z.object({
 type Webhook = z.output<typeof Webhook>;
 type Made = Pick<Webhook, 'id' | 'subscriptions'>;
 
-const Conditions = listOf(z.object({ field: text, operator: text, value: z.unknown() }))
-  .nullish()
-  .transform((list) => list ?? []);
+const Conditions = listOf(z.object({ field: text, operator: text, value: z.unknown() })).nullish();
 export const Rule = z.object({
   ...{ id: idText, title: text, active: orElse(z.boolean(), true) },
   conditions: z.object({ all: Conditions, any: Conditions }).partial().nullish(),
@@ -42,8 +40,6 @@ export const triggers = (api: ZendeskApi): Promise<Rule[]> => readAll(api, '/api
 const Invocations = z.object({ invocations: listOf(z.object({ status: z.string() })) });
 const Secret = z.object({ signing_secret: z.object({ secret: z.string() }) });
 const Created = z.object({ webhook: z.object({ id: idText }) });
-
-const statusChanged = `${ticketEvent}status_changed`;
 
 /** The events that `events.ts` reads: closings, changes that end a waiting feedback request, and with `csat` ratings. */
 const names = ['status_changed', 'merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted'];
@@ -74,7 +70,7 @@ function flawsOf(webhook: Webhook, rules: readonly Rule[], { csat }: ZendeskSett
   const lacks = (event: string, title: string) =>
     subscriptions?.includes(event) === true ? [] : [`is not subscribed to "${title}"`];
   const ofRatings = csat === undefined ? [] : lacks(csatReceived, 'CSAT received');
-  if (!isConnected(webhook)) return [...lacks(statusChanged, 'Ticket status changed'), ...ofRatings];
+  if (!isConnected(webhook)) return [...lacks(`${ticketEvent}status_changed`, 'Ticket status changed'), ...ofRatings];
   const calling = rules.filter((trigger) => bodiesFor(trigger, id).length > 0);
   const active = calling.filter((trigger) => trigger.active);
   const [first] = calling;
