@@ -68,7 +68,7 @@ export function preflight({ settings, api, kinds, ports }: Account, webhook: Web
       { at: 'account', what: 'the account settings', read: ofRatings },
       { at: 'webhook', what: 'what the webhooks have delivered', read: ({ hookUrl }) => webhook.deliveries(hookUrl) },
     ],
-    fields: (grades) => compareFields(kinds, { writeBack, grades }, webhook.create),
+    fields: (grades) => compareFields(kinds, { grades, create: webhook.create }),
     hooks: (hookUrl) => webhook.compared(hookUrl),
   };
 }

@@ -15,45 +15,43 @@ import {
   resolve,
   valueFor,
 } from './fields.ts';
-import type { ZendeskSettings } from './settings.ts';
 
 /*
  * Compares the fields that the settings name with the account's fields, and with the values that answers put into them: `check` reports the
  * findings, `setup` creates what is missing.
  */
 
-interface Answers {
-  writeBack: ZendeskSettings['writeBack'];
-  /** The grades of the rules' campaigns; empty if unknown. */
-  grades: readonly number[];
-}
-
 type Create = ZendeskApi['send'];
 type NewOption = { name: string; value: string };
 type Shape = { type: string; custom_field_options?: NewOption[] };
 
 /** What the comparison of one kind of fields needs, and how to create a field. */
-interface Compared extends Answers {
+interface Compared {
   kind: FieldKind;
+  /** The grades of the rules' campaigns; empty if unknown. */
+  grades: readonly number[];
   /** The owner of each tag, in words; also of the tags that `setup` is about to give to a field. */
   owners: Map<string, string>;
   /** Sends with the rights of an admin. */
   create: Create;
 }
 
-export async function compareFields({ tickets, users, records }: FieldKinds, given: Answers, create: Create) {
-  const { object } = given.writeBack.customObject ?? {};
+export async function compareFields(
+  { tickets, users, records }: FieldKinds,
+  about: Pick<Compared, 'grades' | 'create'>,
+) {
+  const { object } = records.settings.writeBack.customObject ?? {};
   const [ofTickets, ofUsers] = [await tickets.read(), await users.read()];
   const ofRecords = object === undefined ? [] : await records.read().catch(unlessGone);
   const owners = new Map([...tagsOf(users, ofUsers), ...tagsOf(tickets, ofTickets)]);
   const compared = [
-    compareKind({ ...given, create, kind: tickets, owners }, ofTickets),
-    compareKind({ ...given, create, kind: users, owners }, ofUsers),
+    compareKind({ ...about, kind: tickets, owners }, ofTickets),
+    compareKind({ ...about, kind: users, owners }, ofUsers),
   ];
   // Records have no tags, so the options of their fields own none.
-  const last = compareKind({ ...given, create, kind: records, owners: new Map() }, ofRecords ?? []);
+  const last = compareKind({ ...about, kind: records, owners: new Map() }, ofRecords ?? []);
   if (object === undefined || ofRecords !== undefined) return combined([...compared, last]);
-  return combined([...compared, objectItself(object, records, create), { findings: [], missing: last.missing }]);
+  return combined([...compared, objectItself(object, records, about.create), { findings: [], missing: last.missing }]);
 }
 
 function unlessGone(error: unknown): undefined {
@@ -150,7 +148,7 @@ const listed = (values: readonly string[]): string => values.map((one) => `"${on
 
 /** Checks that the field takes all values that closeloop would write. @param lacking the tags of which it has no option */
 function valueFindings(about: Compared, part: Part, field: Field, lacking: readonly string[]): Finding[] {
-  const { kind, owners, writeBack, grades } = about;
+  const { kind, owners, grades } = about;
   const [name, { place }] = [nameOf(kind, field), kind];
   const error = (problem: string, remedy: string): Finding[] => [errorAt(`${kind.setting}.${part}`, problem, remedy)];
   if (lacking.length > 0) {
@@ -169,7 +167,7 @@ function valueFindings(about: Compared, part: Part, field: Field, lacking: reado
     const remedy = `Name another field, of type decimal (${place}): "closeloop setup" creates such a field`;
     return error(`${name} takes whole numbers only, not ${fractions}`, remedy);
   }
-  if (field.type === 'checkbox' && !isTicks(Object.values(writeBack.gradeValues))) {
+  if (field.type === 'checkbox' && !isTicks(Object.values(kind.settings.writeBack.gradeValues))) {
     const problem = `${name} is a checkbox, which takes "true" and "false" only`;
     return [errorAt('writeBack.gradeValues', problem, 'Write "true" or "false" after each grade')];
   }
@@ -182,14 +180,15 @@ function valueFindings(about: Compared, part: Part, field: Field, lacking: reado
 const isTicks = (values: readonly string[]): boolean => values.every((value) => value === 'true' || value === 'false');
 
 /** The missing tags of a dropdown, which silently drops unknown values; empty for other fields. */
-function missingTags(part: Part, field: Field, answers: Answers): string[] {
+function missingTags(part: Part, field: Field, about: Compared): string[] {
   if (!isChoice(field) || (part !== 'grade' && part !== 'status')) return [];
   const held = new Set(field.custom_field_options?.map(({ value }) => value));
-  return valuesOf(part, field.type, answers).filter((tag) => !held.has(tag));
+  return valuesOf(part, field.type, about).filter((tag) => !held.has(tag));
 }
 
 /** All values, as strings, that write-backs can put into a field of this type. The code that writes them makes them here too. */
-function valuesOf(part: 'grade' | 'status', type: string, { writeBack, grades }: Answers): string[] {
+function valuesOf(part: 'grade' | 'status', type: string, { kind, grades }: Compared): string[] {
+  const { writeBack } = kind.settings;
   const statuses = writeBack.noAnswer ? (['answered', 'no-answer'] as const) : (['answered'] as const);
   const parts: AnswerPart[] =
     part === 'grade' ? grades.map((value) => ({ part, value })) : statuses.map((value) => ({ part, value }));
@@ -213,7 +212,7 @@ function matches({ regexp_for_validation: pattern }: Field, text: string): boole
  * ticket field, and a user's tags would be copied to the user's next ticket.
  */
 function shapeFor(part: Part, about: Compared): Shape {
-  const mapped = about.kind.by === 'title' ? Object.entries(about.writeBack.gradeValues) : [];
+  const mapped = about.kind.by === 'title' ? Object.entries(about.kind.settings.writeBack.gradeValues) : [];
   if (part === 'ticket') return { type: 'text' };
   if (part === 'answeredAt') return { type: 'date' };
   if (part === 'comment' || isSurveyPart(part)) return { type: 'textarea' };
@@ -227,8 +226,9 @@ function shapeFor(part: Part, about: Compared): Shape {
 }
 
 /** A new option, with a name for agents: the grades that the tag stands for, or the tag's meaning. */
-function optionFor(part: Part, tag: string, { writeBack, grades }: Answers): NewOption {
-  const matching = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
+function optionFor(part: Part, tag: string, { kind, grades }: Compared): NewOption {
+  const { gradeValues } = kind.settings.writeBack;
+  const matching = grades.filter((grade) => (gradeValues[String(grade)] ?? String(grade)) === tag);
   const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
   return { name: part === 'grade' && matching.length > 0 ? matching.join(', ') : words, value: tag };
 }

@@ -55,11 +55,10 @@ export type Field = z.output<typeof TicketField>;
 
 /** A kind of fields for parts of answers: of tickets, of users, or of a custom object's records. */
 export interface FieldKind {
-  /** The account in messages: 'Zendesk acme'. */
-  account: string;
-  /** The setting that names the fields, and the fields by part of the answer; `ticket` holds the id of the ticket. */
+  settings: ZendeskSettings;
+  /** The setting that names the fields, and the names by their parts. */
   setting: string;
-  places: AnswerPlaces<string> & { ticket?: string | undefined };
+  wanted: ReadonlyMap<Part, string>;
   /** The word for one of the records that have the fields. */
   record: string;
   /** Names a field in words. @param name its id in digits, or its title or key in quotes */
@@ -90,29 +89,28 @@ export interface Account {
 }
 
 export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () => Date): FieldKinds {
-  const { userFields = {}, customObject } = settings.writeBack;
-  const object = customObject?.object;
-  const [account, admin, by] = [`Zendesk ${settings.subdomain}`, 'Admin Center >', 'field key'] as const;
-  const kind = (about: Omit<FieldKind, 'account' | 'fields' | 'read'>): FieldKind => {
+  const { userFields = {}, customObject: { object, ticket, ...onRecord } = {} } = settings.writeBack;
+  const [admin, by] = ['Admin Center >', 'field key'] as const;
+  const kind = (about: Omit<FieldKind, 'settings' | 'fields' | 'read'>): FieldKind => {
     const keyed = () => readAll(api, about.path, `${about.one}s`, KeyedField);
     const read = about.by === 'title' ? () => api.listTicketFields(listOf(TicketField)) : keyed;
-    return { account, ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
+    return { settings, ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
   };
+  const onRecords = new Map<Part, string>([...placesOf(onRecord), ...(ticket ? [['ticket', ticket] as const] : [])]);
   return {
     tickets: kind({
-      ...{ setting: 'writeBack', places: settings.writeBack, by: 'title', record: 'ticket', one: 'ticket_field' },
-      ...{ path: '/api/v2/ticket_fields', place: `${admin} Objects and rules > Tickets > Fields` },
+      ...{ setting: 'writeBack', wanted: placesOf(settings.writeBack), by: 'title', record: 'ticket' },
+      ...{ one: 'ticket_field', path: '/api/v2/ticket_fields', place: `${admin} Objects and rules > Tickets > Fields` },
       named: (name) => `ticket field ${name}`,
     }),
     users: kind({
-      ...{ setting: 'writeBack.userFields', places: userFields, by, record: 'user', one: 'user_field' },
-      ...{ path: '/api/v2/user_fields', place: `${admin} People > Configuration > User fields` },
+      ...{ setting: 'writeBack.userFields', wanted: placesOf(userFields), by, record: 'user' },
+      ...{ one: 'user_field', path: '/api/v2/user_fields', place: `${admin} People > Configuration > User fields` },
       named: (name) => `user field ${name}`,
     }),
     records: kind({
-      ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by, record: 'record' },
-      one: 'custom_object_field',
-      path: `/api/v2/custom_objects/${object}/fields`,
+      ...{ setting: 'writeBack.customObject', wanted: onRecords, by, record: 'record' },
+      ...{ one: 'custom_object_field', path: `/api/v2/custom_objects/${object}/fields` },
       place: `${admin} Objects and rules > Custom objects > Objects`,
       named: (name) => `field ${name} of the custom object "${object}"`,
     }),
@@ -161,10 +159,8 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
 export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: Targets; problems: FieldProblem[] } {
   const targets = new Map<Part, Field>();
   const problems: FieldProblem[] = [];
-  const { setting, place, by, places } = kind;
-  const wanted = new Map<Part, string>(placesOf(places));
-  if (places.ticket !== undefined) wanted.set('ticket', places.ticket);
-  for (const [part, name] of wanted) {
+  const { setting, place, by } = kind;
+  for (const [part, name] of kind.wanted) {
     const [field, ...others] = candidates(kind, name, fields);
     const said = (what: string, remedy: string): void => {
       const finding = errorAt(`${setting}.${part}`, `${kind.named(inQuotes(name))} ${what}.`, remedy);
@@ -209,7 +205,7 @@ async function targetsNow(kind: FieldKind): Promise<Targets> {
   const { targets, problems } = resolve(kind, await kind.fields('now'));
   if (problems.length === 0) return targets;
   const why = problems.map(({ at, problem, remedy }) => `${at}: ${problem} ${remedy}`).join(' ');
-  const message = `${kind.account}: ${why} "closeloop check" looks at all of them.`;
+  const message = `Zendesk ${kind.settings.subdomain}: ${why} "closeloop check" looks at all of them.`;
   throw new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
 }
 
@@ -302,7 +298,7 @@ function holds(current: FieldValue, value: FieldValue, type: string | undefined)
 }
 
 /** Writes answers on fields of one kind, found by their ids, in the same way on tickets, users and records of a custom object. */
-function fieldWriting(kind: FieldKind, targets: Targets, writeBack: WriteBackSettings) {
+function fieldWriting(kind: FieldKind, targets: Targets) {
   const byId = new Map([...targets].map(([part, field]) => [field.id, { part, field }]));
   const whereIs = (part: string, field: Field) => `the ${nameOf(kind, field)} (${kind.setting}.${part})`;
   const answers: Record<string, string> = {};
@@ -319,7 +315,7 @@ function fieldWriting(kind: FieldKind, targets: Targets, writeBack: WriteBackSet
       [...values].map(([id, value]) => [id, value ?? (byId.get(id)?.field.type === 'checkbox' ? false : null)]),
     written(one: AnswerPart): Value | null | Refusal {
       const field = targets.get(one.part);
-      const value = field && valueFor(one, field, writeBack);
+      const value = field && valueFor(one, field, kind.settings.writeBack);
       if (field === undefined || value !== undefined) return value ?? null;
       // Findings may name a grade, but never a text, which is the customer's.
       const [what, fit] =
@@ -345,12 +341,11 @@ export type FieldWriting = ReturnType<typeof fieldWriting>;
 
 /** Writes and erases answers on one kind of records, in the fields that the settings name. @param declare what the desk needs beside the fields */
 export function placeOf<Row>(
-  { settings: { writeBack } }: Account,
   kind: FieldKind,
   declare: (fields: FieldWriting) => DeskWriting<Row, Value> & { rows: RowReading<Row> },
 ) {
   const writer = (targets: Targets) =>
-    new DeskWriter({ vendor: 'Zendesk', record: kind.record }, declare(fieldWriting(kind, targets, writeBack)));
+    new DeskWriter({ vendor: 'Zendesk', record: kind.record }, declare(fieldWriting(kind, targets)));
   return {
     write: (items: readonly WriteBack[]) => onFields(kind, (targets) => writer(targets).write(items)),
     /** @returns what is left: a field that isn't found any more may still hold answers */

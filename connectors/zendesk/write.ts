@@ -123,7 +123,7 @@ const whyNoEdit =
 export function onTickets(account: Account, rows: Rows<Ticket>, isEdit = false) {
   const { api, kinds, settings } = account;
   const { note, tags } = settings.writeBack;
-  return placeOf<Ticket>(account, kinds.tickets, (inFields) => ({
+  return placeOf<Ticket>(kinds.tickets, (inFields) => ({
     ...{ ...inFields, at: valueIn, keepsEarlier: true },
     settings: { ...inFields.settings, note: note && !isEdit, tags },
     rows: { isId: isTicketId, size: batchSize, many: async () => rows },
@@ -173,7 +173,7 @@ function onUsers(account: Account, known: ReadonlyMap<string, User>) {
     const unknown = ids.filter((id) => !known.has(id));
     return new Map([...known, ...(await showUsers(api, unknown))].filter(([, { active }]) => active !== false));
   }
-  return placeOf<User>(account, kinds.users, ({ sent, ...inFields }) => ({
+  return placeOf<User>(kinds.users, ({ sent, ...inFields }) => ({
     ...{ ...inFields, rows: { isId: isTicketId, size: batchSize, many } },
     at: ({ user_fields }, key) => user_fields?.[key],
     putMany(changed) {
@@ -213,7 +213,7 @@ function onRecords(account: Account) {
     const found = await objectRecords(account, ids);
     return new Map(ids.map((id) => [id, found.get(externalId(id)) ?? { custom_object_fields: {} }]));
   }
-  return placeOf<ObjectRecord>(account, kinds.records, ({ sent, ...inFields }) => ({
+  return placeOf<ObjectRecord>(kinds.records, ({ sent, ...inFields }) => ({
     ...{ ...inFields, rows: { isId: isTicketId, size: batchSize, many } },
     at: ({ custom_object_fields }, key) => custom_object_fields[key],
     async put({ id, change: { values } }) {
