@@ -21,15 +21,15 @@ export interface ZendeskShape {
     /** The category: new, open, pending, hold, solved or closed, whatever names the custom statuses have. */
     status: string;
     /** The custom status, with the name that agents see, like "Waiting for parts". */
-    customStatus: Absent<Thing>;
+    customStatus: Absent<Named>;
     /** low, normal, high, urgent */
     priority: Absent<string>;
     /** question, incident, problem, task */
     type: Absent<string>;
     /** The channel of the ticket: email, web, voice, chat, api … */
     channel: Absent<string>;
-    brand: Absent<Thing>;
-    form: Absent<Thing>;
+    brand: Absent<Named>;
+    form: Absent<Named>;
     tags: string[];
     /**
      * Values of custom fields, by name and by id: field 360001 "Store" is `ticket.fields.store` and, in backticks,
@@ -44,8 +44,8 @@ export interface ZendeskShape {
     replies: Absent<number>;
     /** When the ticket was last solved, or closed without being solved. */
     solvedAt: Absent<string>;
-    group: Absent<Thing>;
-    organization: Absent<Thing>;
+    group: Absent<Named>;
+    organization: Absent<Named>;
   };
   /** The owner of the ticket, whom closeloop asks; not the person who typed it. */
   requester: Absent<{
@@ -63,12 +63,6 @@ export interface ZendeskShape {
     fields: Record<string, unknown>;
   }>;
   assignee: Absent<{ id: string; name: Absent<string>; email: Absent<string> }>;
-}
-
-interface Thing {
-  id: string;
-  /** Left out if Zendesk does not return the name. */
-  name: Absent<string>;
 }
 
 type Names = ReadonlyMap<string, Named>;
@@ -110,14 +104,10 @@ export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<N
   const { beside, metric_set: metrics } = ticket;
   const [requester, assignee] = [ticket.requester_id, ticket.assignee_id].map((id) => beside.users.get(id ?? ''));
   const [timeZone, locale] = [text(requester?.iana_time_zone), text(requester?.locale)];
-  const known = (things: Names, id: string | null | undefined): Absent<Thing> => {
-    const found = things.get(id ?? '');
-    return found && { id: found.id, name: text(found.name) };
-  };
   // The id is useful even without the name.
-  const named = (list: NameList): Absent<Thing> => {
+  const named = (list: NameList): Absent<Named> => {
     const id = ticket[idIn[list]];
-    return id == null ? undefined : { id, name: text((beside[list].get(id) ?? others.get(list)?.get(id))?.name) };
+    return id == null ? undefined : (beside[list].get(id) ?? others.get(list)?.get(id) ?? { id, name: undefined });
   };
   const shape: ZendeskShape = {
     ticket: {
@@ -126,8 +116,8 @@ export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<N
       ...{ channel: text(ticket.via?.channel), brand: named('brands'), form: named('ticket_forms') },
       ...{ tags: ticket.tags, ...presentFields(ticket, catalogue), createdAt: ticket.created_at?.toISOString() },
       ...{ replies: metrics?.replies ?? undefined, solvedAt: metrics?.solved_at?.toISOString() },
-      group: known(beside.groups, ticket.group_id),
-      organization: known(beside.organizations, ticket.organization_id),
+      group: beside.groups.get(ticket.group_id ?? ''),
+      organization: beside.organizations.get(ticket.organization_id ?? ''),
     },
     requester: requester && {
       ...{ id: requester.id, name: text(requester.name), email: text(requester.email) },

@@ -48,7 +48,9 @@ const User = z.object({
 });
 export type User = z.output<typeof User>;
 
-const Named = z.object({ id: idText, name: text });
+const named = (id: string, name: string | null | undefined) => ({ id, name: name || undefined });
+const Named = z.object({ id: idText, name: text }).transform(({ id, name }) => named(id, name));
+/** A thing that a ticket refers to. Without `name`: Zendesk did not return the name. */
 export type Named = z.output<typeof Named>;
 type ById<T> = ReadonlyMap<string, T>;
 const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
@@ -57,9 +59,7 @@ const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
     .transform((items): ById<z.output<Item>> => new Map(items.map((one) => [one.id, one])));
 
 /** Names in the account that all tickets share. A custom status has the name that agents see. */
-const CustomStatus = z
-  .object({ id: idText, agent_label: text })
-  .transform((one): Named => ({ ...one, name: one.agent_label }));
+const CustomStatus = z.object({ id: idText, agent_label: text }).transform((one) => named(one.id, one.agent_label));
 export const SharedNames = z.object({
   brands: byId(Named),
   ticket_forms: byId(Named),
