@@ -5,7 +5,7 @@ import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { adviceOf } from '../../core/errors.ts';
 import { type Account, cacheMs, type Field, type FieldOption, type FieldValue } from './fields.ts';
-import { type Named, type Row, SharedNames, stateOf, type Ticket } from './ticket.ts';
+import { type Row, SharedNames, stateOf, type Ticket } from './ticket.ts';
 
 type Absent<T> = T | undefined;
 
@@ -21,15 +21,15 @@ export interface ZendeskShape {
     /** The category: new, open, pending, hold, solved or closed, whatever names the custom statuses have. */
     status: string;
     /** The custom status, with the name that agents see, like "Waiting for parts". */
-    customStatus: Absent<Named>;
+    customStatus: Absent<Thing>;
     /** low, normal, high, urgent */
     priority: Absent<string>;
     /** question, incident, problem, task */
     type: Absent<string>;
     /** The channel of the ticket: email, web, voice, chat, api … */
     channel: Absent<string>;
-    brand: Absent<Named>;
-    form: Absent<Named>;
+    brand: Absent<Thing>;
+    form: Absent<Thing>;
     tags: string[];
     /**
      * Values of custom fields, by name and by id: field 360001 "Store" is `ticket.fields.store` and, in backticks,
@@ -44,8 +44,8 @@ export interface ZendeskShape {
     replies: Absent<number>;
     /** When the ticket was last solved, or closed without being solved. */
     solvedAt: Absent<string>;
-    group: Absent<Named>;
-    organization: Absent<Named>;
+    group: Absent<Thing>;
+    organization: Absent<Thing>;
   };
   /** The owner of the ticket, whom closeloop asks; not the person who typed it. */
   requester: Absent<{
@@ -65,7 +65,13 @@ export interface ZendeskShape {
   assignee: Absent<{ id: string; name: Absent<string>; email: Absent<string> }>;
 }
 
-type Names = ReadonlyMap<string, Named>;
+interface Thing {
+  id: string;
+  /** Left out if Zendesk does not return the name. */
+  name: Absent<string>;
+}
+
+type Names = ReadonlyMap<string, Thing>;
 const none: Names = new Map();
 
 /** The ticket's member with the id for each list of names. */
@@ -105,7 +111,7 @@ export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<N
   const [requester, assignee] = [ticket.requester_id, ticket.assignee_id].map((id) => beside.users.get(id ?? ''));
   const [timeZone, locale] = [text(requester?.iana_time_zone), text(requester?.locale)];
   // The id is useful even without the name.
-  const named = (list: NameList): Absent<Named> => {
+  const named = (list: NameList): Absent<Thing> => {
     const id = ticket[idIn[list]];
     return id == null ? undefined : (beside[list].get(id) ?? others.get(list)?.get(id) ?? { id, name: undefined });
   };

@@ -50,8 +50,6 @@ export type User = z.output<typeof User>;
 
 const named = (id: string, name: string | null | undefined) => ({ id, name: name || undefined });
 const Named = z.object({ id: idText, name: text }).transform(({ id, name }) => named(id, name));
-/** A thing that a ticket refers to. Without `name`: Zendesk did not return the name. */
-export type Named = z.output<typeof Named>;
 type ById<T> = ReadonlyMap<string, T>;
 const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
   listOf(item)
