@@ -7,8 +7,8 @@ import { noneOf } from '../../core/connector/desk/in-turn.ts';
 import { isFailure, ownError } from '../../core/connector/desk/rows.ts';
 import { isNoted } from '../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { type Account, updateMany } from './account.ts';
 import { idText, readAll, ticketUpdates } from './api.ts';
+import type { Account } from './fields.ts';
 import { externalIdOf, isTicketId, stateOf, type Ticket, ticketRows } from './ticket.ts';
 import { changeTicket, guarded, noteOn, ticketNotes } from './write.ts';
 
@@ -33,15 +33,11 @@ const Group = z.object({ id: idText.transform(Number), name: z.string() });
 const Made = z.object({ ticket: z.object({ id: z.number() }) });
 
 const followUpMade = (id: string | number): string => `follow-up ticket ${id}, as the ticket is closed`;
+const tagged = (tags: readonly string[]): string => `tagged ${tags.join(', ')}`;
 
 /** The changes that an action makes to a ticket, and the words for the trace. */
 type Change = { status?: string; comment?: unknown; additional_tags?: readonly string[] };
 type Step = { change: Change; done: string };
-
-const tagged = (tags: readonly string[]): Step => ({
-  change: { additional_tags: tags },
-  done: `tagged ${tags.join(', ')}`,
-});
 
 /** The changes of one update of a ticket, and the actions that the update does, each with its words for the trace. */
 type Together = { ticket: Ticket; change: Change; done: Map<ActionRequest, string> };
@@ -76,7 +72,7 @@ class Actor {
   readonly tag = doing<Ticket, typeof tagAction>(tagAction, async ({ id }, tags) => {
     const path = `/api/v2/tickets/${id}/tags.json`;
     await this.#account.api.send('PUT', path, { tags }, z.unknown(), ticketUpdates);
-    return tagged(tags).done;
+    return tagged(tags);
   });
 
   /**
@@ -84,23 +80,24 @@ class Actor {
    * @returns the done actions, with words for the trace; a missing action was refused for some reason, and the caller does it alone
    */
   async together(requests: readonly ActionRequest[]): Promise<Map<ActionRequest, string>> {
+    const { api } = this.#account;
     const byTicket = Map.groupBy(requests, ({ recordId }) => recordId);
-    const rows = await ticketRows(this.#account.api, 'metric_sets').many([...byTicket.keys()].filter(isTicketId));
+    const rows = await ticketRows(api, 'metric_sets').many([...byTicket.keys()].filter(isTicketId));
     const all: Together[] = [];
     for (const [id, some] of byTicket) {
       const ticket = rows.get(id);
       if (ticket === undefined || isFailure(ticket)) continue;
-      const isClosed = ticket.status === 'closed';
-      all.push(
-        await aboutRecords([id], () => (isClosed ? this.#onFollowUp(ticket, some) : this.#onTicket(ticket, some))),
+      const one: Together = { ticket, change: {}, done: new Map() };
+      await aboutRecords([id], () =>
+        ticket.status === 'closed' ? this.#onFollowUp(one, some) : this.#onTicket(one, some),
       );
+      all.push(one);
     }
     const changed = all.filter(({ change }) => Object.keys(change).length > 0);
     const updates = changed.map(({ ticket, change }) => ({ id: Number(ticket.id), ...guarded(ticket, change) }));
     // The follow-up tickets exist already, so a refusal of the whole call does not concern them.
     const refused = (error: unknown) => void noneOf(error);
-    const results =
-      updates.length === 0 ? undefined : await updateMany(this.#account, 'tickets', updates).catch(refused);
+    const results = updates.length === 0 ? undefined : await api.updateMany('tickets', updates).catch(refused);
     if (results && changed.some(({ ticket }) => !results.has(ticket.id))) {
       const message = 'Zendesk: the job that was to act on tickets ended without a word on each of them';
       const next = 'they are read before the next attempt';
@@ -111,41 +108,39 @@ class Actor {
   }
 
   /** The first actions on a ticket that one update can do. An update adds at most one note, and none if closeloop has to look for it first. */
-  async #onTicket(ticket: Ticket, requests: readonly ActionRequest[]): Promise<Together> {
-    const one: Together = { ticket, change: {}, done: new Map() };
+  async #onTicket({ ticket, change, done }: Together, requests: readonly ActionRequest[]): Promise<void> {
     for (const request of requests) {
-      const { name, params, marker, again } = request;
-      if (name === 'note' && (again || one.change.comment !== undefined)) return one;
-      const step: Step | CloseloopError | undefined =
-        name === 'reopen'
-          ? await this.#reopened(ticket, Reopen.parse(params), request).catch(ownError)
-          : name === 'tag'
-            ? tagged(tagAction.parse(params))
-            : { change: noteOn({ text: noteAction.parse(params), marker }), done: 'a note is added' };
+      if (request.name === 'note' && (request.again || change.comment !== undefined)) return;
+      const step = await this.#stepOf(ticket, request).catch(ownError);
       // The caller does this action alone, which gives the reason of the failure.
-      if (step === undefined || isFailure(step)) return one;
-      const tags = [...(one.change.additional_tags ?? []), ...(step.change.additional_tags ?? [])];
-      Object.assign(one.change, step.change, tags.length > 0 && { additional_tags: tags });
-      one.done.set(request, step.done);
+      if (step === undefined || isFailure(step)) return;
+      const tags = [...(change.additional_tags ?? []), ...(step.change.additional_tags ?? [])];
+      Object.assign(change, step.change, tags.length > 0 && { additional_tags: tags });
+      done.set(request, step.done);
     }
-    return one;
+  }
+
+  async #stepOf(ticket: Ticket, request: ActionRequest): Promise<Step> {
+    const { name, params, marker } = request;
+    if (name === 'reopen') return await this.#reopened(ticket, Reopen.parse(params), request);
+    if (name === 'note') return { change: noteOn({ text: noteAction.parse(params), marker }), done: 'a note is added' };
+    const tags = tagAction.parse(params);
+    return { change: { additional_tags: tags }, done: tagged(tags) };
   }
 
   /** A closed ticket can't be changed: the actions after its reopening apply to the follow-up ticket. */
-  async #onFollowUp(ticket: Ticket, [first, ...others]: readonly ActionRequest[]): Promise<Together> {
-    const one: Together = { ticket, change: {}, done: new Map() };
+  async #onFollowUp({ ticket, done }: Together, [first, ...others]: readonly ActionRequest[]): Promise<void> {
     const wanted = first?.name === 'reopen' ? Reopen.parse(first.params) : undefined;
-    if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return one;
+    if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return;
     const [notes = [], tags = []] = ['note', 'tag'].map((name) => others.filter((other) => other.name === name));
     const texts = notes.map(({ params }) => noteAction.parse(params));
     const all = tags.flatMap(({ params }) => tagAction.parse(params));
     const made = await this.#followUp(ticket, wanted, first, texts, all).catch(ownError);
     // The caller does this action alone, which gives the reason of the failure.
-    if (made === undefined || isFailure(made)) return one;
-    one.done.set(first, made);
-    for (const note of notes) one.done.set(note, `a note is on the ${made}`);
-    for (const tag of tags) one.done.set(tag, `${tagged(tagAction.parse(tag.params)).done}, on the ${made}`);
-    return one;
+    if (made === undefined || isFailure(made)) return;
+    done.set(first, made);
+    for (const note of notes) done.set(note, `a note is on the ${made}`);
+    for (const tag of tags) done.set(tag, `${tagged(tagAction.parse(tag.params))}, on the ${made}`);
   }
 
   async #reopened(ticket: Ticket, params: Reopen, request: ActionRequest): Promise<Step> {
@@ -191,14 +186,8 @@ class Actor {
 /** The actions of answer rules at Zendesk. */
 export function actor(account: Account) {
   const actor = new Actor(account);
+  const { reopen, tag } = actor;
   const [words, rows] = [{ vendor: 'Zendesk', record: 'ticket' }, ticketRows(account.api, 'metric_sets')];
-  return deskActor(
-    words,
-    rows,
-    { notes: ticketNotes(account.api) },
-    { reopen: actor.reopen, tag: actor.tag },
-    {
-      together: (requests) => actor.together(requests),
-    },
-  );
+  const together = (requests: readonly ActionRequest[]) => actor.together(requests);
+  return deskActor(words, rows, { notes: ticketNotes(account.api) }, { reopen, tag }, { together });
 }

@@ -2,15 +2,14 @@ import { createRequire } from 'node:module';
 import zendeskNodeApi from 'zendesk-node-api';
 import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { jobWatch } from '../../core/connector/jobs.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
-import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
+import { basicCredentials, clientCredentials, TokenGrant } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import type { ResponseHeaders } from '../../core/ports.ts';
 import type * as requestPackage from './request/index.cjs';
-import { rateLimitsIn, responseRules, tokenRules, unreportedLimits } from './responses.ts';
+import { rateLimitsIn, responseRules, tokenRules, unreportedLimits, userUpdates } from './responses.ts';
 import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
 
 /** A call's endpoint (if it has a limit of its own, which all processes know by this name), urgency and headers. */
@@ -18,8 +17,12 @@ export type Via = Pick<VendorCall, 'endpoint' | 'urgency' | 'headers'>;
 export const ticketUpdates = { endpoint: 'ticket-updates' } as const satisfies Via;
 
 type Change = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Send = <S extends z.ZodType>(call: VendorCall, schema: S) => Promise<z.output<S>>;
 
 export type ZendeskApi = ReturnType<typeof zendeskApi>;
+
+/** The requested lifetime of a token: 2 hours. Zendesk accepts 300 to 172,800 s, and grants half an hour if a client has its own setting. */
+const [expires_in, unsaidMs] = [7200, 1_800_000];
 
 /**
  * The client of one Zendesk account. Each call is within the account's budget, has a valid token, and is sent once. Paths begin with
@@ -27,34 +30,38 @@ export type ZendeskApi = ReturnType<typeof zendeskApi>;
  * Throws VendorError, or CloseloopError if no call was made.
  */
 export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
-  const { subdomain, apiToken } = settings;
+  const { subdomain, clientId: client_id, clientSecret: client_secret, email, apiToken } = settings;
   const account = {
-    ...{ name: `Zendesk ${subdomain}`, baseUrl: addressOf(settings), unreportedLimits },
-    rateLimits: (headers: ResponseHeaders, _now: Date, endpoint: string | undefined) => rateLimitsIn(headers, endpoint),
+    ...{ name: `Zendesk ${subdomain}`, baseUrl: addressOf(settings), unreportedLimits, rateLimits: rateLimitsIn },
     requestIdHeader: 'x-request-id',
     jsonOf: ({ text, json }: HttpResponse) => (text.trim() === '' ? {} : json),
   };
-  const tokens = createVendorApi({ ...account, rules: tokenRules(scopeOf(settings)) }, ports);
-  const credentials = credentialsOf(settings, (call) => tokens.call(call, TokenGrant), ports.now);
-  const basic = apiToken !== undefined && { authorize: (token: string) => ({ authorization: `Basic ${token}` }) };
-  const api = createVendorApi({ ...account, credentials, ...basic, rules: responseRules }, ports);
+  const scope = scopeOf(settings);
+  const tokens = createVendorApi({ ...account, rules: tokenRules(scope) }, ports);
+  const body = { grant_type: 'client_credentials', client_id, client_secret, scope, expires_in };
+  const credentials = clientCredentials(async () => {
+    const { token, lifeMs = unsaidMs } = await tokens.call({ method: 'POST', path: '/oauth/tokens', body }, TokenGrant);
+    return { token, lifeMs };
+  }, ports.now);
+  const access = apiToken === undefined ? { credentials } : basicCredentials(`${email}/token`, apiToken);
+  const api = createVendorApi({ ...account, ...access, rules: responseRules }, ports);
 
   async function exchange(call: VendorCall): Promise<HttpResponse> {
     const response = await api.exchange(call);
-    const warning = response.headers.get('x-zendesk-api-warn');
-    if (warning !== null)
-      ports.log.warn({ subdomain, dropped: quotedNames(warning) }, 'Zendesk dropped keys of a request');
+    // `Removed restricted keys ["grade"] from parameters …`: only words that can be names are logged.
+    const dropped = response.headers.get('x-zendesk-api-warn')?.matchAll(/"([a-z][a-z0-9_]{0,60})"/g);
+    if (dropped)
+      ports.log.warn({ subdomain, dropped: [...dropped].map(([, name]) => name) }, 'Zendesk dropped keys of a request');
     await api.accept(call, response);
     return response;
   }
-  async function send<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>> {
-    return api.parse(call, await exchange(call), schema);
-  }
+  const send: Send = async (call, schema) => api.parse(call, await exchange(call), schema);
 
   return {
     get: <S extends z.ZodType>(path: string, schema: S, via: Via = {}) => send({ method: 'GET', path, ...via }, schema),
     send: <S extends z.ZodType>(method: Change, path: string, body: object | undefined, schema: S, via: Via = {}) =>
       send({ method, path, ...(body && { body }), ...via }, schema),
+    updateMany: jobUpdates(send, ports.sleep),
     /** Lists the ticket fields through the package `zendesk-node-api`. */
     async listTicketFields<S extends z.ZodType>(schema: S): Promise<z.output<S>> {
       const call: VendorCall = { method: 'GET', path: '/api/v2/ticket_fields.json' };
@@ -72,7 +79,56 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
 }
 
 /** An id, which is a number in most places of the API, and a text in closeloop. */
-export const idText = z.union([z.number(), z.string()]).transform(String);
+export const idText = z.transform((value, context): string => {
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  context.issues.push({ code: 'custom', input: value });
+  return z.NEVER;
+});
+
+const JobResult = z.object({ id: idText, success: z.boolean().default(false), error: z.unknown().optional() });
+export type JobResult = z.output<typeof JobResult>;
+
+/**
+ * `status`: queued, working, completed, failed, killed. `results`: one per ticket of a completed job; other values before that, and after a
+ * failure.
+ */
+const Job = z.object({ id: z.string().min(1), status: z.string(), results: z.array(z.unknown()).catch([]) });
+const Begun = z.object({ job_status: Job });
+const Jobs = z.object({ job_statuses: listOf(Job) });
+
+/** After this time a job that has not ended counts as dead: Zendesk will not begin it any more. Zendesk documents no limit. */
+export const jobLifeMs = 15 * 60_000;
+
+/**
+ * Changes up to 100 tickets or users in one job, and waits for the end of the job. @returns the result of each by its id; those without a
+ * result are absent. @throws if the job's status can't be read (outcome `unknown`)
+ */
+function jobUpdates(send: Send, sleep: ConnectorPorts['sleep']) {
+  const finished = jobWatch<z.output<typeof Job>>({
+    async read(ids) {
+      const path = `/api/v2/job_statuses/show_many.json?ids=${ids.join(',')}`;
+      return (await send({ method: 'GET', path }, Jobs)).job_statuses;
+    },
+    hasEnded: ({ status }) => status !== 'queued' && status !== 'working',
+    named: (id) => `Zendesk job ${id} (update_many)`,
+    ...{ sleep, lifeMs: jobLifeMs },
+  });
+  return async (what: 'tickets' | 'users', changes: readonly object[]): Promise<ReadonlyMap<string, JobResult>> => {
+    const via = what === 'tickets' ? ticketUpdates : userUpdates;
+    const call = {
+      method: 'PUT',
+      path: `/api/v2/${what}/update_many.json`,
+      body: { [what]: changes },
+      ...via,
+    } as const;
+    return resultsOf((await finished((await send(call, Begun)).job_status)).results);
+  };
+}
+
+export function resultsOf(results: readonly unknown[]): ReadonlyMap<string, JobResult> {
+  const read = results.map((raw) => JobResult.safeParse(raw).data);
+  return new Map(read.flatMap((result) => (result === undefined ? [] : [[result.id, result]])));
+}
 
 const Meta = z.object({
   meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
@@ -97,36 +153,9 @@ export async function readAll<S extends z.ZodType>(
   }
 }
 
-/** The requested lifetime of a token: 2 hours. Zendesk accepts 300 to 172,800 s, and grants half an hour if a client has its own setting. */
-const [expires_in, unsaidMs] = [7200, 1_800_000];
-
-function credentialsOf(
-  settings: ZendeskSettings,
-  fetchToken: (call: VendorCall) => Promise<z.output<typeof TokenGrant>>,
-  now: () => Date,
-): Credentials {
-  const { subdomain, clientId: client_id, clientSecret: client_secret, email, apiToken } = settings;
-  if (client_id !== undefined && client_secret !== undefined) {
-    const client = { client_id, client_secret, scope: scopeOf(settings) };
-    const body = { grant_type: 'client_credentials', ...client, expires_in };
-    return clientCredentials(async () => {
-      const { token, lifeMs = unsaidMs } = await fetchToken({ method: 'POST', path: '/oauth/tokens', body });
-      return { token, lifeMs };
-    }, now);
-  }
-  // An API token (legacy) never changes.
-  if (email !== undefined && apiToken !== undefined)
-    return staticToken(Buffer.from(`${email}/token:${apiToken}`).toString('base64'));
-  throw new CloseloopError(`Zendesk ${subdomain}: clientId and clientSecret are missing`, { kind: 'config' });
-}
-
 /**
  * The `request` that `zendesk-node-api` loads. Both must share one instance, or the package would not use closeloop's transport: a bundler, a
  * test runner that transforms imports, or a second checkout would load two instances.
  */
 const packageFile = createRequire(import.meta.url).resolve('zendesk-node-api');
 const { sendingBy }: typeof requestPackage = createRequire(packageFile)('request');
-
-/** Reads the names in quotes from a header ("Removed restricted keys ["grade"] from parameters …"), and takes only words that can be names. */
-const quotedNames = (text: string): string[] =>
-  [...text.matchAll(/"([a-z][a-z0-9_]{0,60})"/g)].map(([, name = '']) => name);

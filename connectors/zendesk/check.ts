@@ -4,13 +4,12 @@ import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
-import type { Account } from './account.ts';
 import { idText, readAll } from './api.ts';
 import { compareFields } from './field-setup.ts';
-import { catalogueOf, type Field } from './fields.ts';
-import { shapeNames } from './record.ts';
+import type { Account, Field, FieldKind } from './fields.ts';
+import { ticketExport } from './poll.ts';
+import { catalogueOf, shapeNames } from './record.ts';
 import { scopeOf, type ZendeskSettings } from './settings.ts';
-import { incrementalExports } from './ticket.ts';
 import { Rule, triggers, type WebhookSetup } from './webhook.ts';
 
 type Reads = PreflightContext['reads'];
@@ -48,11 +47,9 @@ export function preflight({ settings, api, kinds, ports }: Account, webhook: Web
   }
   async function changed() {
     const fiveMinutesAgo = Math.floor(ports.now().getTime() / 1000) - 300;
-    const path = `/api/v2/incremental/tickets/cursor.json?start_time=${fiveMinutesAgo}&per_page=1`;
-    await api.get(path, z.unknown(), { endpoint: incrementalExports });
+    const { path, endpoint } = ticketExport;
+    await api.get(`${path}?start_time=${fiveMinutesAgo}&per_page=1`, z.unknown(), { endpoint });
   }
-  const ofFields = async ({ reads }: PreflightContext) => readFindings(reads, await tickets.read(), tickets.place);
-  const ofUsers = async ({ reads }: PreflightContext) => userReadFindings(reads, await users.read(), users.place);
   const ofTriggers = async () => surveyFindings(settings, 'trigger', await triggers(api));
 
   return {
@@ -63,34 +60,26 @@ export function preflight({ settings, api, kinds, ports }: Account, webhook: Web
     own: () => settingsFindings(settings, ports.now()),
     probes: [
       { at: 'access', what: 'the user that the token acts as', read: ofAccess },
-      { at: 'writeBack', what: 'the ticket fields', read: ofFields },
-      { at: 'writeBack.userFields', what: 'the user fields', read: ofUsers },
+      { at: 'writeBack', what: 'the ticket fields', read: ({ reads }) => readFindings(reads, tickets) },
+      { at: 'writeBack.userFields', what: 'the user fields', read: ({ reads }) => userReadFindings(reads, users) },
       { at: 'poll', what: 'changed tickets', tries: changed },
       { at: 'trigger', what: 'the triggers', read: ofTriggers },
       { at: 'automation', what: 'the automations', read: ofAutomations },
       { at: 'account', what: 'the account settings', read: ofRatings },
       { at: 'webhook', what: 'what the webhooks have delivered', read: ({ hookUrl }) => webhook.deliveries(hookUrl) },
     ],
-    fields: (grades) =>
-      compareFields(kinds, { writeBack, grades }, (...[method, path, body]) =>
-        webhook.create(method, path, body, z.unknown()),
-      ),
+    fields: (grades) => compareFields(kinds, { grades, create: webhook.create }),
     hooks: (hookUrl) => webhook.compared(hookUrl),
   };
 }
 
-const scopesOf = (settings: ZendeskSettings): string[] =>
-  scopeOf(settings)
-    .split(/\s+/)
-    .filter((word) => word !== '');
+const scopesOf = (settings: ZendeskSettings): string[] => scopeOf(settings).split(/\s+/);
 
 /** The token's scopes, as Zendesk reports them or else as configured. A legacy token has the rights of its owner. */
 async function grantedScopes(settings: ZendeskSettings, api: Account['api']): Promise<string[]> {
   if (settings.apiToken !== undefined) return ['read', 'write'];
-  return await api.get('/api/v2/oauth/tokens/current.json', Token).then(
-    ({ token }) => token.scopes,
-    () => scopesOf(settings),
-  );
+  const told = await api.get('/api/v2/oauth/tokens/current.json', Token).catch(() => undefined);
+  return told?.token.scopes ?? scopesOf(settings);
 }
 
 /** The end of API tokens. Source: developer.zendesk.com, OAuth migration. */
@@ -148,8 +137,8 @@ function accessFindings(settings: ZendeskSettings, { id, role }: User, scopes: r
 }
 
 /** Findings about ticket fields that rules read (`ticket.fields.store`, `ticket.labels.store`): with a wrong name an expression is silently empty. */
-function readFindings(reads: Reads, fields: readonly Field[], place: string): Finding[] {
-  const { byId, slugs } = catalogueOf(fields);
+async function readFindings(reads: Reads, { read, place }: FieldKind): Promise<Finding[]> {
+  const { byId, slugs } = catalogueOf(await read());
   const idOf = new Map([...slugs].map(([id, slug]) => [slug, id]));
   const remedy = `Names are titles in small letters with "_" between words, or the id in backticks; see ${place}`;
   return reads.flatMap(({ at, path: [top, kind, name] }) => {
@@ -167,7 +156,8 @@ function whyEmpty(field: Field | undefined, isLabel: boolean): string | undefine
 }
 
 /** Findings about user fields that rules read (`requester.fields.plan`). */
-function userReadFindings(reads: Reads, fields: readonly Field[], place: string): Finding[] {
+async function userReadFindings(reads: Reads, { read, place }: FieldKind): Promise<Finding[]> {
+  const fields = await read();
   return reads.flatMap(({ at, path: [top, next, key] }) => {
     if (top !== 'requester' || next !== 'fields' || !key) return [];
     const field = fields.find(({ id }) => id === key);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
+import type { HmacScheme } from '../../core/connector/signature.ts';
 import { evaluateAll } from '../../core/mapping/expression.ts';
 import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import { isBlank } from '../../core/visible-text.ts';
@@ -37,6 +38,17 @@ const Subscribed = z.object({
 
 /** A delivery by the trigger's template. It has only ids, as quotes in a text could break the JSON. */
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
+
+/**
+ * How Zendesk signs deliveries. The secret is used as text, and never base64-decoded, even if it looks like base64. Zendesk documents no
+ * tolerance for the timestamp, and may not sign retries anew: the default of 15 minutes leaves room for retries.
+ * Source: developer.zendesk.com/documentation/webhooks/verifying.
+ */
+export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({
+  ...{ header: 'x-zendesk-webhook-signature', algorithm: 'sha256', encoding: 'base64' },
+  timestamp: { header: 'x-zendesk-webhook-signature-timestamp', as: 'iso', toleranceMs: toleranceSeconds * 1000 },
+  signed: ({ raw }, timestamp) => [timestamp, raw],
+});
 
 type EventSettings = Pick<ZendeskSettings, 'accountId' | 'integrationUserId' | 'csat'>;
 type Read = (body: unknown, delivery: Delivery) => Promise<Events>;

@@ -1,52 +1,57 @@
+import { z } from 'zod';
 import { type AnswerPart, isSurveyPart } from '../../core/connector/answer.ts';
 import { type Comparison, combined, errorAt, type SetupItem, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
-import { type Field, type FieldKind, type FieldKinds, nameOf, type Part, resolve } from './fields.ts';
-import type { ZendeskSettings } from './settings.ts';
-import { isChoice, valueFor } from './values.ts';
+import type { ZendeskApi } from './api.ts';
+import {
+  type Field,
+  type FieldKind,
+  type FieldKinds,
+  isChoice,
+  nameOf,
+  type Part,
+  resolve,
+  valueFor,
+} from './fields.ts';
 
 /*
  * Compares the fields that the settings name with the account's fields, and with the values that answers put into them: `check` reports the
  * findings, `setup` creates what is missing.
  */
 
-interface Answers {
-  writeBack: ZendeskSettings['writeBack'];
-  /** The grades of the rules' campaigns; empty if unknown. */
-  grades: readonly number[];
-}
-
-/** Creates or changes an item with the rights of an admin. */
-type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
-
+type Create = ZendeskApi['send'];
 type NewOption = { name: string; value: string };
 type Shape = { type: string; custom_field_options?: NewOption[] };
 
 /** What the comparison of one kind of fields needs, and how to create a field. */
-interface Compared extends Answers {
+interface Compared {
   kind: FieldKind;
-  /** The owner of each tag, in words. */
-  owners: ReadonlyMap<string, string>;
+  /** The grades of the rules' campaigns; empty if unknown. */
+  grades: readonly number[];
+  /** The owner of each tag, in words; also of the tags that `setup` is about to give to a field. */
+  owners: Map<string, string>;
+  /** Sends with the rights of an admin. */
   create: Create;
 }
 
-export async function compareFields(kinds: FieldKinds, given: Answers, create: Create) {
-  const { object } = given.writeBack.customObject ?? {};
-  const [tickets, users] = [await kinds.tickets.read(), await kinds.users.read()];
-  const records = object === undefined ? [] : await kinds.records.read().catch(unlessGone);
-  const answers = { ...given, create };
-  const owners = new Map([...tagsOf(kinds.users, users), ...tagsOf(kinds.tickets, tickets)]);
-  const ofTickets = compareKind({ ...answers, kind: kinds.tickets, owners }, tickets);
-  // Options of new ticket fields will own their tags, so user fields can't use these tags.
-  for (const tag of ofTickets.tags) owners.set(tag, 'a ticket field');
-  const ofUsers = compareKind({ ...answers, kind: kinds.users, owners }, users);
+export async function compareFields(
+  { tickets, users, records }: FieldKinds,
+  about: Pick<Compared, 'grades' | 'create'>,
+) {
+  const { object } = records.settings.writeBack.customObject ?? {};
+  const [ofTickets, ofUsers] = [await tickets.read(), await users.read()];
+  const ofRecords = object === undefined ? [] : await records.read().catch(unlessGone);
+  const owners = new Map([...tagsOf(users, ofUsers), ...tagsOf(tickets, ofTickets)]);
+  const compared = [
+    compareKind({ ...about, kind: tickets, owners }, ofTickets),
+    compareKind({ ...about, kind: users, owners }, ofUsers),
+  ];
   // Records have no tags, so the options of their fields own none.
-  const ofRecords = compareKind({ ...answers, kind: kinds.records, owners: new Map() }, records ?? []);
-  if (object === undefined || records !== undefined) return combined([ofTickets, ofUsers, ofRecords]);
-  const itself = objectItself(object, kinds.records, create);
-  return combined([ofTickets, ofUsers, itself, { findings: [], missing: ofRecords.missing }]);
+  const last = compareKind({ ...about, kind: records, owners: new Map() }, ofRecords ?? []);
+  if (object === undefined || ofRecords !== undefined) return combined([...compared, last]);
+  return combined([...compared, objectItself(object, records, about.create), { findings: [], missing: last.missing }]);
 }
 
 function unlessGone(error: unknown): undefined {
@@ -54,57 +59,52 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** @returns the comparison, and the tags of missing options */
-function compareKind(about: Compared, fields: readonly Field[]): Comparison<SetupItem> & { tags: string[] } {
+function compareKind(about: Compared, fields: readonly Field[]): Comparison<SetupItem> {
   const { kind, owners } = about;
   const { targets, problems } = resolve(kind, fields);
-  const findings: Finding[] = problems.map(({ part: _part, name: _name, isMissing: _is, ...finding }) => finding);
+  const findings: Finding[] = problems.map(({ level, at, problem, remedy }) => ({ level, at, problem, remedy }));
   const missing: SetupItem[] = [];
-  const tags: string[] = [];
+  const own = (options: readonly NewOption[] = [], owner: string) => {
+    for (const { value } of options) owners.set(value, owner);
+  };
   for (const { part, name } of problems.filter(({ isMissing }) => isMissing)) {
-    const shape = kind.by === 'title' ? ticketShape(part, about) : keyedShape(part, about);
+    const shape = shapeFor(part, about);
     missing.push(creation(about, name, shape, titles[part]));
-    tags.push(...(shape.custom_field_options ?? []).map(({ value }) => value));
+    own(shape.custom_field_options, kind.named(`"${name}"`));
   }
   for (const [part, field] of targets) {
     const [at, name] = [`${kind.setting}.${part}`, nameOf(kind, field)];
     const [other = part] = [...targets].find(([, one]) => one === field) ?? [];
     const twice = `${name} is also ${kind.setting}.${other}: one value overwrites the other`;
     if (other !== part) findings.push(errorAt(at, twice, 'Name another field'));
-    findings.push(...valueFindings(about, part, field));
+    const lacking = missingTags(part, field, about);
+    findings.push(...valueFindings(about, part, field, lacking));
     const locked = `${name} may not be edited by agents, so perhaps not by us`;
     if (field.agent_can_edit === false) findings.push(warningAt(at, locked, `Allow agents to edit it (${kind.place})`));
     const required = `${name} is required to solve a ticket: agents have to make up the customer's answer`;
     if (field.required === true) findings.push(warningAt(at, required, `Make it optional (${kind.place})`));
-    const lacking = missingTags(part, field, about);
     // If one grade can't get an option, options for the other grades alone are useless: `check` says why.
     if (lacking.length === 0 || lacking.some((tag) => obstacle(tag, owners) !== undefined)) continue;
     const options = lacking.map((tag) => optionFor(part, tag, about));
     missing.push(addition(about, field, options));
-    tags.push(...lacking);
+    own(options, name);
   }
-  return { findings, missing, tags };
-}
-
-function item(id: string, what: string, calls: () => Promise<unknown>, note?: string): SetupItem {
-  const make = async () => {
-    await calls();
-    return note === undefined ? {} : { note };
-  };
-  return { id, what, make };
+  return { findings, missing };
 }
 
 function objectItself(object: string, { setting, place }: FieldKind, create: Create): Comparison<SetupItem> {
   const words = object.replaceAll(/[_-]+/g, ' ').trim();
   const title = words.charAt(0).toUpperCase() + words.slice(1);
   const body = { custom_object: { key: object, title, title_pluralized: `${title} records` } };
-  const name = `custom object "${object}"`;
+  const id = `custom object "${object}"`;
   const note = `Who sees the records of "${title}", with what customers wrote, is set at the object: ${place}.`;
-  const make = () => create('POST', '/api/v2/custom_objects', body);
+  const make = () => create('POST', '/api/v2/custom_objects', body, z.unknown()).then(() => ({ note }));
   const problem = `there is no custom object with the key "${object}"`;
   const remedy = `Let "closeloop setup" create it, or take its key from ${place}`;
-  const missing = [item(name, `create the ${name}`, make, note)];
-  return { findings: [errorAt(`${setting}.object`, problem, remedy)], missing };
+  return {
+    findings: [errorAt(`${setting}.object`, problem, remedy)],
+    missing: [{ id, what: `create the ${id}`, make }],
+  };
 }
 
 /** The titles of new fields that the configuration names by their keys. */
@@ -119,38 +119,42 @@ function creation({ kind, create }: Compared, name: string, shape: Shape, title:
   const made = options === undefined ? type : `dropdown: ${options.map(({ value }) => value).join(', ')}`;
   const note = `Agents see "${name}" once it is on their ticket forms: Admin Center > Objects and rules > Tickets > Forms. closeloop writes it without that.`;
   const id = kind.named(`"${name}"`);
-  const make = () => create('POST', kind.path, { [kind.one]: field });
-  return item(id, `create the ${id} (${made})`, make, isTitled ? note : undefined);
+  const make = () =>
+    create('POST', kind.path, { [kind.one]: field }, z.unknown()).then(() => (isTitled ? { note } : {}));
+  return { id, what: `create the ${id} (${made})`, make };
 }
 
 function addition({ kind, create }: Compared, field: Field, options: readonly NewOption[]): SetupItem {
   const name = `the ${nameOf(kind, field)}`;
   const path = `${kind.path}/${field.id}`;
-  // Options are added one by one, because replacing the list would delete options that a person adds meanwhile, with their values.
-  const add = async () => {
-    for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option });
-  };
-  // Zendesk has no call for one option of a custom object's field, and deletes options that the sent list lacks, with their values.
-  const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
-    return { ...(id != null && { id }), name: raw_name ?? name, value };
-  });
-  const all = { [kind.one]: { custom_field_options: [...known, ...options] } };
-  const make = kind.one === 'custom_object_field' ? () => create('PATCH', path, all) : add;
-  return item(`options of ${name}`, `add the options ${listed(options.map(({ value }) => value))} to ${name}`, make);
+  async function make() {
+    if (kind.one === 'custom_object_field') {
+      // Zendesk has no call for one option of a custom object's field, and deletes options that the sent list lacks, with their values.
+      const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
+        return { ...(id != null && { id }), name: raw_name ?? name, value };
+      });
+      await create('PATCH', path, { [kind.one]: { custom_field_options: [...known, ...options] } }, z.unknown());
+      return {};
+    }
+    // Options are added one by one, because replacing the list would delete options that a person adds meanwhile, with their values.
+    for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option }, z.unknown());
+    return {};
+  }
+  const what = `add the options ${listed(options.map(({ value }) => value))} to ${name}`;
+  return { id: `options of ${name}`, what, make };
 }
 
 const listed = (values: readonly string[]): string => values.map((one) => `"${one}"`).join(', ');
 
-/** Checks that the field takes all values that closeloop would write. */
-function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
-  const { kind, owners, writeBack, grades } = about;
+/** Checks that the field takes all values that closeloop would write. @param lacking the tags of which it has no option */
+function valueFindings(about: Compared, part: Part, field: Field, lacking: readonly string[]): Finding[] {
+  const { kind, owners, grades } = about;
   const [name, { place }] = [nameOf(kind, field), kind];
   const error = (problem: string, remedy: string): Finding[] => [errorAt(`${kind.setting}.${part}`, problem, remedy)];
-  const missing = missingTags(part, field, about);
-  if (missing.length > 0) {
+  if (lacking.length > 0) {
     const setting = part === 'grade' ? 'writeBack.gradeValues' : 'writeBack.statusValues';
-    const problem = `${name} has no option with the tag ${listed(missing)}: Zendesk drops such a value without an error`;
-    const obstacles = missing.flatMap((tag) => obstacle(tag, owners) ?? []).join('; ');
+    const problem = `${name} has no option with the tag ${listed(lacking)}: Zendesk drops such a value without an error`;
+    const obstacles = lacking.flatMap((tag) => obstacle(tag, owners) ?? []).join('; ');
     const add = `Run "closeloop setup", add the options yourself (${place}), or name existing tags in ${setting}`;
     if (obstacles === '') return error(problem, add);
     const other = part === 'grade' ? 'a number field' : 'a text field';
@@ -163,7 +167,7 @@ function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
     const remedy = `Name another field, of type decimal (${place}): "closeloop setup" creates such a field`;
     return error(`${name} takes whole numbers only, not ${fractions}`, remedy);
   }
-  if (field.type === 'checkbox' && !isTicks(Object.values(writeBack.gradeValues))) {
+  if (field.type === 'checkbox' && !isTicks(Object.values(kind.settings.writeBack.gradeValues))) {
     const problem = `${name} is a checkbox, which takes "true" and "false" only`;
     return [errorAt('writeBack.gradeValues', problem, 'Write "true" or "false" after each grade')];
   }
@@ -176,14 +180,15 @@ function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
 const isTicks = (values: readonly string[]): boolean => values.every((value) => value === 'true' || value === 'false');
 
 /** The missing tags of a dropdown, which silently drops unknown values; empty for other fields. */
-function missingTags(part: Part, field: Field, answers: Answers): string[] {
+function missingTags(part: Part, field: Field, about: Compared): string[] {
   if (!isChoice(field) || (part !== 'grade' && part !== 'status')) return [];
   const held = new Set(field.custom_field_options?.map(({ value }) => value));
-  return valuesOf(part, field.type, answers).filter((tag) => !held.has(tag));
+  return valuesOf(part, field.type, about).filter((tag) => !held.has(tag));
 }
 
 /** All values, as strings, that write-backs can put into a field of this type. The code that writes them makes them here too. */
-function valuesOf(part: 'grade' | 'status', type: string, { writeBack, grades }: Answers): string[] {
+function valuesOf(part: 'grade' | 'status', type: string, { kind, grades }: Compared): string[] {
+  const { writeBack } = kind.settings;
   const statuses = writeBack.noAnswer ? (['answered', 'no-answer'] as const) : (['answered'] as const);
   const parts: AnswerPart[] =
     part === 'grade' ? grades.map((value) => ({ part, value })) : statuses.map((value) => ({ part, value }));
@@ -202,33 +207,28 @@ function matches({ regexp_for_validation: pattern }: Field, text: string): boole
 }
 
 /**
- * The ticket field that `setup` creates for a part. A grade is a number, so that reports can calculate with it, unless `gradeValues` gives it
- * tags; then a dropdown, or text if a dropdown can't have those tags.
+ * The field that `setup` creates for a part. A grade is a number, so that reports can calculate with it, unless `gradeValues` gives it tags;
+ * then a ticket field is a dropdown, or text if a dropdown can't have those tags. Users and records keep the number: the tags belong to the
+ * ticket field, and a user's tags would be copied to the user's next ticket.
  */
-function ticketShape(part: Part, about: Compared): Shape {
-  const mapped = Object.values(about.writeBack.gradeValues);
-  if (part !== 'status' && (part !== 'grade' || mapped.length === 0)) return keyedShape(part, about);
-  if (part === 'grade' && isTicks(mapped)) return { type: 'checkbox' };
-  const grades = about.grades.length > 0 ? about.grades : Object.keys(about.writeBack.gradeValues).map(Number);
-  const tags = valuesOf(part, 'tagger', { ...about, grades });
-  if (tags.some((tag) => obstacle(tag, about.owners) !== undefined)) return { type: 'text' };
-  return { type: 'tagger', custom_field_options: tags.map((tag) => optionFor(part, tag, { ...about, grades })) };
-}
-
-/**
- * The field of users or of a custom object that `setup` creates for a part. The grade is a number there, whatever `gradeValues` says: its tags
- * belong to the ticket field, and a user's tags would be copied to the user's next ticket.
- */
-function keyedShape(part: Part, { grades }: Answers): Shape {
+function shapeFor(part: Part, about: Compared): Shape {
+  const mapped = about.kind.by === 'title' ? Object.entries(about.kind.settings.writeBack.gradeValues) : [];
   if (part === 'ticket') return { type: 'text' };
   if (part === 'answeredAt') return { type: 'date' };
   if (part === 'comment' || isSurveyPart(part)) return { type: 'textarea' };
-  return { type: gradeTypes(grades, { whole: 'integer', fraction: 'decimal' })[0] };
+  if (part === 'grade' && mapped.length === 0)
+    return { type: gradeTypes(about.grades, { whole: 'integer', fraction: 'decimal' })[0] };
+  if (part === 'grade' && isTicks(mapped.map(([, value]) => value))) return { type: 'checkbox' };
+  const answers = { ...about, grades: about.grades.length > 0 ? about.grades : mapped.map(([grade]) => Number(grade)) };
+  const tags = valuesOf(part, 'tagger', answers);
+  if (tags.some((tag) => obstacle(tag, about.owners) !== undefined)) return { type: 'text' };
+  return { type: 'tagger', custom_field_options: tags.map((tag) => optionFor(part, tag, answers)) };
 }
 
 /** A new option, with a name for agents: the grades that the tag stands for, or the tag's meaning. */
-function optionFor(part: Part, tag: string, { writeBack, grades }: Answers): NewOption {
-  const matching = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
+function optionFor(part: Part, tag: string, { kind, grades }: Compared): NewOption {
+  const { gradeValues } = kind.settings.writeBack;
+  const matching = grades.filter((grade) => (gradeValues[String(grade)] ?? String(grade)) === tag);
   const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
   return { name: part === 'grade' && matching.length > 0 ? matching.join(', ') : words, value: tag };
 }

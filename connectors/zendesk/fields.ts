@@ -1,15 +1,27 @@
 import { z } from 'zod';
-import { type AnswerPlaces, type PartName, placesOf } from '../../core/connector/answer.ts';
+import {
+  type AnswerPart,
+  type AnswerPlaces,
+  cut,
+  isSameText,
+  isSurveyPart,
+  type PartName,
+  placesOf,
+  surveyText,
+} from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
 import { errorAt } from '../../core/connector/check.ts';
-import type { Finding, WriteResult } from '../../core/connector/contract.ts';
-import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
+import type { AnswerValue, ConnectorPorts, Finding, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import type { RowReading } from '../../core/connector/desk/rows.ts';
+import { DeskWriter, type DeskWriting, Refusal } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { idText, readAll, type ZendeskApi } from './api.ts';
 import type { ZendeskSettings } from './settings.ts';
 
-/* The fields that an account adds to its tickets, its users and the records of a custom object, and the fields among them that take answers. */
+/*
+ * The fields that an account adds to its tickets, its users and the records of a custom object: which of them take answers, and in what form.
+ */
 
 const text = orElse(z.string(), null).optional();
 const isSet = orElse(z.boolean(), null).optional();
@@ -43,11 +55,12 @@ export type Field = z.output<typeof TicketField>;
 
 /** A kind of fields for parts of answers: of tickets, of users, or of a custom object's records. */
 export interface FieldKind {
-  /** The account in messages: 'Zendesk acme'. */
-  account: string;
-  /** The setting that names the fields, and the fields by part of the answer; `ticket` holds the id of the ticket. */
+  settings: ZendeskSettings;
+  /** The setting that names the fields, and the names by their parts. */
   setting: string;
-  places: AnswerPlaces<string> & { ticket?: string | undefined };
+  wanted: ReadonlyMap<Part, string>;
+  /** The word for one of the records that have the fields. */
+  record: string;
   /** Names a field in words. @param name its id in digits, or its title or key in quotes */
   named(name: string): string;
   /** Where admins find the fields. */
@@ -67,29 +80,37 @@ export type FieldKinds = Readonly<Record<'tickets' | 'users' | 'records', FieldK
 /** How long closeloop caches lists of the account. */
 export const cacheMs = 15 * 60_000;
 
+/** One Zendesk account, with everything that one source needs to work with it. */
+export interface Account {
+  settings: ZendeskSettings;
+  ports: Pick<ConnectorPorts, 'now' | 'log'>;
+  api: ZendeskApi;
+  kinds: FieldKinds;
+}
+
 export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () => Date): FieldKinds {
-  const { userFields = {}, customObject } = settings.writeBack;
-  const object = customObject?.object;
-  const [account, admin, by] = [`Zendesk ${settings.subdomain}`, 'Admin Center >', 'field key'] as const;
-  const kind = (about: Omit<FieldKind, 'account' | 'fields' | 'read'>): FieldKind => {
+  const { userFields = {}, customObject: { object, ticket, ...onRecord } = {} } = settings.writeBack;
+  const [admin, by] = ['Admin Center >', 'field key'] as const;
+  const kind = (about: Omit<FieldKind, 'settings' | 'fields' | 'read'>): FieldKind => {
     const keyed = () => readAll(api, about.path, `${about.one}s`, KeyedField);
     const read = about.by === 'title' ? () => api.listTicketFields(listOf(TicketField)) : keyed;
-    return { account, ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
+    return { settings, ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
   };
+  const onRecords = new Map<Part, string>([...placesOf(onRecord), ...(ticket ? [['ticket', ticket] as const] : [])]);
   return {
     tickets: kind({
-      ...{ setting: 'writeBack', places: settings.writeBack, by: 'title', one: 'ticket_field' },
-      ...{ path: '/api/v2/ticket_fields', place: `${admin} Objects and rules > Tickets > Fields` },
+      ...{ setting: 'writeBack', wanted: placesOf(settings.writeBack), by: 'title', record: 'ticket' },
+      ...{ one: 'ticket_field', path: '/api/v2/ticket_fields', place: `${admin} Objects and rules > Tickets > Fields` },
       named: (name) => `ticket field ${name}`,
     }),
     users: kind({
-      ...{ setting: 'writeBack.userFields', places: userFields, by, one: 'user_field' },
-      ...{ path: '/api/v2/user_fields', place: `${admin} People > Configuration > User fields` },
+      ...{ setting: 'writeBack.userFields', wanted: placesOf(userFields), by, record: 'user' },
+      ...{ one: 'user_field', path: '/api/v2/user_fields', place: `${admin} People > Configuration > User fields` },
       named: (name) => `user field ${name}`,
     }),
     records: kind({
-      ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by, one: 'custom_object_field' },
-      path: `/api/v2/custom_objects/${object}/fields`,
+      ...{ setting: 'writeBack.customObject', wanted: onRecords, by, record: 'record' },
+      ...{ one: 'custom_object_field', path: `/api/v2/custom_objects/${object}/fields` },
       place: `${admin} Objects and rules > Custom objects > Objects`,
       named: (name) => `field ${name} of the custom object "${object}"`,
     }),
@@ -138,10 +159,8 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
 export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: Targets; problems: FieldProblem[] } {
   const targets = new Map<Part, Field>();
   const problems: FieldProblem[] = [];
-  const { setting, place, by, places } = kind;
-  const wanted = new Map<Part, string>(placesOf(places));
-  if (places.ticket !== undefined) wanted.set('ticket', places.ticket);
-  for (const [part, name] of wanted) {
+  const { setting, place, by } = kind;
+  for (const [part, name] of kind.wanted) {
     const [field, ...others] = candidates(kind, name, fields);
     const said = (what: string, remedy: string): void => {
       const finding = errorAt(`${setting}.${part}`, `${kind.named(inQuotes(name))} ${what}.`, remedy);
@@ -186,58 +205,153 @@ async function targetsNow(kind: FieldKind): Promise<Targets> {
   const { targets, problems } = resolve(kind, await kind.fields('now'));
   if (problems.length === 0) return targets;
   const why = problems.map(({ at, problem, remedy }) => `${at}: ${problem} ${remedy}`).join(' ');
-  const message = `${kind.account}: ${why} "closeloop check" looks at all of them.`;
+  const message = `Zendesk ${kind.settings.subdomain}: ${why} "closeloop check" looks at all of them.`;
   throw new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
 }
 
-/** The account's ticket fields as expressions read them. */
-export interface Catalogue {
-  byId: ReadonlyMap<string, Field>;
-  /** Names in expressions by field id, for fields with a name of their own. */
-  slugs: ReadonlyMap<string, string>;
+/** A value in `custom_fields`: text, number, tick, the tag of an option, or tags of several options. */
+export type FieldValue = string | number | boolean | string[] | null;
+export type Value = NonNullable<FieldValue>;
+type WriteBackSettings = ZendeskSettings['writeBack'];
+
+/** A value of an undocumented kind counts as empty. */
+export function fieldValueOf(value: unknown): FieldValue {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : null;
 }
+
+/** The longest text of a comment. Zendesk takes 65,536 characters in a field or comment; the rest is for the other lines of a note. */
+export const mostTextUnits = 60_000;
+
+/** Whether the field's values are tags of options: Zendesk silently drops a value without an option. */
+export const isChoice = ({ type }: Pick<Field, 'type'>): boolean =>
+  ['tagger', 'dropdown', 'multiselect'].includes(type);
+
+type Typed = Pick<Field, 'type' | 'custom_field_options'>;
+
+/** The value of a part for a field's type; undefined if the field can't hold the part, as Zendesk would refuse the update. */
+export function valueFor(one: AnswerPart, field: Typed, settings: WriteBackSettings): FieldValue | undefined {
+  const { type } = field;
+  switch (one.part) {
+    case 'grade': {
+      if (one.value === null) return null;
+      const mapped = type === 'integer' || type === 'decimal' ? undefined : settings.gradeValues[String(one.value)];
+      if (type === 'checkbox') return mapped === undefined ? one.value > 0 : mapped === 'true';
+      return surveyValue(mapped ?? one.value, { type });
+    }
+    case 'comment':
+      return one.value === null ? null : cut(one.value, mostTextUnits);
+    case 'answeredAt':
+      return one.value.toISOString().slice(0, type === 'date' ? 10 : undefined);
+    case 'status': {
+      const usual = isChoice(field) ? ['fb_answered', 'fb_no_answer'] : ['answered', 'no answer'];
+      const { answered = usual[0], noAnswer = usual[1] } = settings.statusValues ?? {};
+      return one.value === 'answered' ? answered : noAnswer;
+    }
+    default:
+      return surveyValue(one.value, field);
+  }
+}
+
+/** The value of an answer for a field's type; undefined if the field can't hold it. */
+export function surveyValue(
+  answer: AnswerValue,
+  { type, custom_field_options: options }: Typed,
+): FieldValue | undefined {
+  const texts = (Array.isArray(answer) ? answer : [answer]).map(String);
+  const [only = '', ...others] = texts;
+  const plain = (text: string): string => text.trim().toLowerCase();
+  const tagOf = (text: string): string =>
+    options?.find((option) => [option.value, option.name].map(plain).includes(plain(text)))?.value ?? text;
+  if (type === 'multiselect') return texts.map(tagOf);
+  if (type === 'text') return cut(surveyText(answer).replace(/\s+/g, ' '), mostTextUnits);
+  if (type === 'textarea') return cut(surveyText(answer), mostTextUnits);
+  if (others.length > 0) return undefined;
+  switch (type) {
+    case 'integer':
+      return /^[+-]?\d+$/.test(plain(only)) ? Number(only) : undefined;
+    case 'decimal':
+      return /^[+-]?\d+(?:\.\d+)?$/.test(plain(only)) ? Number(only) : undefined;
+    case 'date':
+      return /^\d{4}-\d\d-\d\d(?!\d)/.exec(only)?.[0];
+    case 'checkbox':
+      return (
+        ['true', 'yes', '1'].includes(plain(only)) || (['false', 'no', '0'].includes(plain(only)) ? false : undefined)
+      );
+    default:
+      return tagOf(only);
+  }
+}
+
+const isEmpty = (value: FieldValue): boolean =>
+  value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
 
 /**
- * The fields by their names in expressions. A name is the field's title in small letters with `_` between words: "Order No." is `order_no`.
- * If two titles give the same name an active field wins over an inactive one, then the older field (the lower id): a field that is added later
- * can't take the name away from a rule in use. A field's id is a name as well.
+ * Whether the current value counts as the wanted value. Zendesk returns numbers as strings or numbers, texts with other white space, dates
+ * with a time, and an empty checkbox as null.
  */
-export function catalogueOf(fields: readonly Field[]): Catalogue {
-  const inactive = (field: Field): number => (field.active === false ? 1 : 0);
-  const oldestFirst = fields.toSorted((a, b) => inactive(a) - inactive(b) || Number(a.id) - Number(b.id));
-  const owners = new Map<string, string>();
-  for (const { id, title } of oldestFirst) {
-    const slug = slugOf(title ?? '');
-    if (slug !== '' && !owners.has(slug)) owners.set(slug, id);
+function holds(current: FieldValue, value: FieldValue, type: string | undefined): boolean {
+  if (isEmpty(value) || isEmpty(current)) return isEmpty(value) && isEmpty(current);
+  if (type === 'integer' || type === 'decimal') return Number(current) === Number(value);
+  if (type === 'date') return String(current).slice(0, 10) === value;
+  return isSameText(String(current), String(value));
+}
+
+/** Writes answers on fields of one kind, found by their ids, in the same way on tickets, users and records of a custom object. */
+function fieldWriting(kind: FieldKind, targets: Targets) {
+  const byId = new Map([...targets].map(([part, field]) => [field.id, { part, field }]));
+  const whereIs = (part: string, field: Field) => `the ${nameOf(kind, field)} (${kind.setting}.${part})`;
+  const answers: Record<string, string> = {};
+  const settings: AnswerPlaces<string> = { answers };
+  for (const [part, { id }] of targets) {
+    if (part === 'ticket') continue;
+    if (isSurveyPart(part)) answers[part.slice('answers.'.length)] = id;
+    else settings[part] = id;
   }
   return {
-    byId: new Map(fields.map((field) => [field.id, field])),
-    slugs: new Map([...owners].map(([slug, id]) => [id, slug])),
+    ...{ settings, fields: [...targets.values()] },
+    /** The values in the form of requests. */
+    sent: (values: ReadonlyMap<string, Value | null>): [id: string, value: FieldValue][] =>
+      [...values].map(([id, value]) => [id, value ?? (byId.get(id)?.field.type === 'checkbox' ? false : null)]),
+    written(one: AnswerPart): Value | null | Refusal {
+      const field = targets.get(one.part);
+      const value = field && valueFor(one, field, kind.settings.writeBack);
+      if (field === undefined || value !== undefined) return value ?? null;
+      // Findings may name a grade, but never a text, which is the customer's.
+      const [what, fit] =
+        one.part === 'grade' ? [`the grade ${one.value}`, 'decimal'] : ["the survey's answer", 'text'];
+      const problem = `${what} does not fit into ${whereIs(one.part, field)} of type ${field.type}`;
+      return new Refusal([field.id], [`${problem}: name a ${fit} field.`]);
+    },
+    holds: (current: unknown, value: Value | null, id: string) =>
+      holds(fieldValueOf(current), value, byId.get(id)?.field.type),
+    notKept(id: string, value: Value | null): string {
+      const { part, field } = byId.get(id) ?? {};
+      if (part === undefined || field === undefined) return 'look at its fields';
+      const where = whereIs(part, field);
+      if (!isChoice(field)) return `look for a trigger or another app that sets ${where}`;
+      if (part.startsWith('answers.'))
+        return `${where} has no option for this answer: add the option, or name a text field`;
+      const values = part === 'grade' ? 'gradeValues' : 'statusValues';
+      return `${where} has no option with the tag "${value}": add the option, or name an existing tag in writeBack.${values}`;
+    },
   };
 }
+export type FieldWriting = ReturnType<typeof fieldWriting>;
 
-/** The fields that the account has added, as expressions read them. */
-export function suggestionsOf({ byId, slugs }: Catalogue): FieldSuggestion[] {
-  const own = [...byId.values()].filter(({ active, removable }) => active !== false && removable !== false);
-  return own.map(({ id, title }) => {
-    const slug = slugs.get(id);
-    const name = slug !== undefined && /^[a-z]\w*$/.test(slug) ? slug : `\`${id}\``;
-    return { name: `ticket field "${title ?? id}"`, expression: `ticket.fields.${name}` };
-  });
-}
-
-/** A limit above the length of Zendesk's titles, because normalising many accents takes quadratic time. */
-const longestTitle = 1_000;
-
-/** The name for a title. Keeps letters of every script, and drops accents, which people type in different ways: "Größe (cm)" is `grosse_cm`. */
-export function slugOf(title: string): string {
-  return title
-    .slice(0, longestTitle)
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .normalize('NFC')
-    .replace(/[^\p{L}\p{N}]+/gu, '_')
-    .replace(/^_+|_+$/g, '');
+/** Writes and erases answers on one kind of records, in the fields that the settings name. @param declare what the desk needs beside the fields */
+export function placeOf<Row>(
+  kind: FieldKind,
+  declare: (fields: FieldWriting) => DeskWriting<Row, Value> & { rows: RowReading<Row> },
+) {
+  const writer = (targets: Targets) =>
+    new DeskWriter({ vendor: 'Zendesk', record: kind.record }, declare(fieldWriting(kind, targets)));
+  return {
+    write: (items: readonly WriteBack[]) => onFields(kind, (targets) => writer(targets).write(items)),
+    /** @returns what is left: a field that isn't found any more may still hold answers */
+    async forget(ids: readonly string[], loaded?: 'now'): Promise<string[]> {
+      const { targets, problems } = resolve(kind, await kind.fields(loaded));
+      return [...problems.map(({ at, problem }) => `${at}: ${problem}`), ...(await writer(targets).forget(ids))];
+    },
+  };
 }

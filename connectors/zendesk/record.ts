@@ -2,11 +2,10 @@ import { cached } from '../../core/connector/cached.ts';
 import { namesOf } from '../../core/connector/check.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
+import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { adviceOf } from '../../core/errors.ts';
-import type { Account } from './account.ts';
-import { type Catalogue, cacheMs, catalogueOf, type FieldOption } from './fields.ts';
-import { listNames, type Named, type NameList, type Row, stateOf, type Ticket } from './ticket.ts';
-import type { FieldValue } from './values.ts';
+import { type Account, cacheMs, type Field, type FieldOption, type FieldValue } from './fields.ts';
+import { type Row, SharedNames, stateOf, type Ticket } from './ticket.ts';
 
 type Absent<T> = T | undefined;
 
@@ -72,29 +71,35 @@ interface Thing {
   name: Absent<string>;
 }
 
-type Names = ReadonlyMap<string, Named>;
+type Names = ReadonlyMap<string, Thing>;
 const none: Names = new Map();
 
 /** The ticket's member with the id for each list of names. */
 const idIn = { brands: 'brand_id', ticket_forms: 'ticket_form_id', custom_statuses: 'custom_status_id' } as const;
 const lists = ['brands', 'ticket_forms', 'custom_statuses'] as const;
+type NameList = (typeof lists)[number];
 
 /** Presents tickets as rules read them, with the names of brands, forms and custom statuses that Zendesk didn't send with the tickets. */
 export function presenter({ settings, api, kinds, ports }: Account): DeskReading<Row, ZendeskShape>['present'] {
-  const read = (list: NameList) => () =>
-    listNames(api, list).catch((error: unknown) => {
+  async function read(list: NameList): Promise<Names> {
+    try {
+      return (await api.get(`/api/v2/${list}.json`, SharedNames))[list];
+    } catch (error) {
       // The account may not have the list, or may refuse it: then tickets are presented with only the ids.
       if (adviceOf(error).kind === 'transient') throw error;
       ports.log.warn({ subdomain: settings.subdomain, list }, 'names that Zendesk does not tell us are left out');
       return none;
-    });
-  const namesIn = lists.map((list) => ({ list, names: cached(read(list), cacheMs, ports.now) }));
+    }
+  }
+  const namesIn = lists.map((list) => ({ list, names: cached(() => read(list), cacheMs, ports.now) }));
+  let catalogue = catalogueOf([]);
   return async (rows) => {
-    const catalogue = catalogueOf(await kinds.tickets.fields());
+    const fields = await kinds.tickets.fields();
+    if (catalogue.fields !== fields) catalogue = catalogueOf(fields);
     const others = new Map<NameList, Names>();
     for (const { list, names } of namesIn) {
-      const ids = rows.flatMap((row) => (row.beside[list].has(row[idIn[list]] ?? '') ? [] : (row[idIn[list]] ?? [])));
-      if (ids.length > 0) others.set(list, await names());
+      const isUnnamed = ({ beside, [idIn[list]]: id }: Row): boolean => id != null && !beside[list].has(id);
+      if (rows.some(isUnnamed)) others.set(list, await names());
     }
     return (row) => present(row, catalogue, others);
   };
@@ -105,14 +110,10 @@ export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<N
   const { beside, metric_set: metrics } = ticket;
   const [requester, assignee] = [ticket.requester_id, ticket.assignee_id].map((id) => beside.users.get(id ?? ''));
   const [timeZone, locale] = [text(requester?.iana_time_zone), text(requester?.locale)];
-  const known = (things: Names, id: string | null | undefined): Absent<Thing> => {
-    const found = things.get(id ?? '');
-    return found && { id: found.id, name: text(found.name) };
-  };
   // The id is useful even without the name.
   const named = (list: NameList): Absent<Thing> => {
     const id = ticket[idIn[list]];
-    return id == null ? undefined : { id, name: text((beside[list].get(id) ?? others.get(list)?.get(id))?.name) };
+    return id == null ? undefined : (beside[list].get(id) ?? others.get(list)?.get(id) ?? { id, name: undefined });
   };
   const shape: ZendeskShape = {
     ticket: {
@@ -121,8 +122,8 @@ export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<N
       ...{ channel: text(ticket.via?.channel), brand: named('brands'), form: named('ticket_forms') },
       ...{ tags: ticket.tags, ...presentFields(ticket, catalogue), createdAt: ticket.created_at?.toISOString() },
       ...{ replies: metrics?.replies ?? undefined, solvedAt: metrics?.solved_at?.toISOString() },
-      group: known(beside.groups, ticket.group_id),
-      organization: known(beside.organizations, ticket.organization_id),
+      group: beside.groups.get(ticket.group_id ?? ''),
+      organization: beside.organizations.get(ticket.organization_id ?? ''),
     },
     requester: requester && {
       ...{ id: requester.id, name: text(requester.name), email: text(requester.email) },
@@ -160,6 +161,60 @@ function labelOf(value: FieldValue, options: readonly FieldOption[]): string | s
 
 const text = (value: string | null | undefined): Absent<string> => (value === null || value === '' ? undefined : value);
 
+/** The account's ticket fields as expressions read them. */
+export interface Catalogue {
+  fields: readonly Field[];
+  byId: ReadonlyMap<string, Field>;
+  /** Names in expressions by field id, for fields with a name of their own. */
+  slugs: ReadonlyMap<string, string>;
+}
+
+/**
+ * The fields by their names in expressions. A name is the field's title in small letters with `_` between words: "Order No." is `order_no`.
+ * If two titles give the same name an active field wins over an inactive one, then the older field (the lower id): a field that is added later
+ * can't take the name away from a rule in use. A field's id is a name as well.
+ */
+export function catalogueOf(fields: readonly Field[]): Catalogue {
+  const inactive = (field: Field): number => (field.active === false ? 1 : 0);
+  const oldestFirst = fields.toSorted((a, b) => inactive(a) - inactive(b) || Number(a.id) - Number(b.id));
+  const owners = new Map<string, string>();
+  for (const { id, title } of oldestFirst) {
+    const slug = slugOf(title ?? '');
+    if (slug !== '' && !owners.has(slug)) owners.set(slug, id);
+  }
+  return {
+    fields,
+    byId: new Map(fields.map((field) => [field.id, field])),
+    slugs: new Map([...owners].map(([slug, id]) => [id, slug])),
+  };
+}
+
+/** The fields that the account has added, as expressions read them. */
+export function suggestionsOf({ fields, slugs }: Catalogue): FieldSuggestion[] {
+  const own = fields.filter(({ active, removable }) => active !== false && removable !== false);
+  return own.map(({ id, title }) => {
+    const slug = slugs.get(id);
+    const name = slug !== undefined && /^[a-z]\w*$/.test(slug) ? slug : `\`${id}\``;
+    return { name: `ticket field "${title ?? id}"`, expression: `ticket.fields.${name}` };
+  });
+}
+
+/** A limit above the length of Zendesk's titles, because normalising many accents takes quadratic time. */
+const longestTitle = 1_000;
+
+/** The name for a title. Keeps letters of every script, and drops accents, which people type in different ways: "Größe (cm)" is `grosse_cm`. */
+export function slugOf(title: string): string {
+  return title
+    .slice(0, longestTitle)
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+    .replace(/^_+|_+$/g, '');
+}
+
 const beside = { groups: none, organizations: none, brands: none, ticket_forms: none, custom_statuses: none };
 const users = new Map([['1', { id: '1' }]]);
 
@@ -170,6 +225,6 @@ export const shapeNames = namesOf(
       ...{ id: '1', status: 'new', updated_at: '1970-01-01', requester_id: '1', assignee_id: '1' },
       ...{ tags: [], custom_fields: [], followup_ids: [], beside: { ...beside, users } },
     },
-    { byId: new Map(), slugs: new Map() },
+    catalogueOf([]),
   ).shape,
 );

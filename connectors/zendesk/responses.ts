@@ -126,7 +126,7 @@ export const unreportedLimits: Readonly<Record<string, Quota>> = {
 };
 
 /** The limits in a response's headers: the account's limit per minute, and the tightest limit of the call's endpoint. */
-export function rateLimitsIn(headers: ResponseHeaders, endpoint: string | undefined): RateLimit[] {
+export function rateLimitsIn(headers: ResponseHeaders, _now: Date, endpoint: string | undefined): RateLimit[] {
   const [tightest] = endpointQuotas(headers, perTicket).toSorted((a, b) => a.remaining - b.remaining);
   const ofEndpoint = tightest === undefined || endpoint === undefined ? [] : [{ ...tightest, name: endpoint }];
   return [...accountQuotas(headers), ...ofEndpoint];

@@ -71,7 +71,6 @@ const says = {
   csat: 'Zendesk\'s own satisfaction ratings become grades of the external campaign of the ticket\'s rule; `{}` for the usual. The webhook has to be subscribed to "CSAT received" (`setup` does it)',
 };
 
-const isOnce = (steps: readonly string[]): boolean => new Set(steps).size === steps.length;
 const writeBack = z
   .strictObject({
     ...answerPlaces(fieldRef, takes),
@@ -83,7 +82,7 @@ const writeBack = z
     noAnswer: flag.describe('Writes to `status` and `tags` also that no answer came'),
     whenClosed: z
       .array(z.enum(['edit', 'userFields', 'customObject']))
-      .refine(isOnce, 'names one twice')
+      .refine((steps) => new Set(steps).size === steps.length, 'names one twice')
       .default([])
       .describe(says.whenClosed),
     customObject: z
@@ -122,7 +121,6 @@ export const csatSettings = z.strictObject({
 });
 
 const hookSecret = secret.refine((text) => text !== publicTestSecret, notPublic);
-const firstPart = 'only the first part of the address, like "acme" of acme.zendesk.com';
 const credentials = {
   none: 'is missing: give clientId and clientSecret of an OAuth client',
   mixed:
@@ -134,7 +132,7 @@ export const settings = z
   .strictObject({
     subdomain: z
       .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, firstPart)
+      .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'only the first part of the address, like "acme" of acme.zendesk.com')
       .describe(says.subdomain),
     clientId: secret.optional().describe(says.clientId),
     clientSecret: secret.optional().describe('With clientId'),

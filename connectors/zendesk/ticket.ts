@@ -4,16 +4,10 @@ import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
-import type { ZendeskApi } from './api.ts';
-import { fieldValueOf } from './values.ts';
+import { idText, type ZendeskApi } from './api.ts';
+import { fieldValueOf } from './fields.ts';
 
-/** An id, which is a number in the API and a string in closeloop. */
-const Id = z.transform((value, context): string => {
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  context.issues.push({ code: 'custom', input: value });
-  return z.NEVER;
-});
-const id = Id.nullish();
+const id = idText.nullish();
 const text = z.string().nullish();
 
 const MetricSet = z.object({
@@ -25,7 +19,7 @@ const MetricSet = z.object({
 });
 
 const Ticket = z.object({
-  id: Id,
+  id: idText,
   /** new, open, pending, hold, solved, closed; deleted in exports. */
   status: z.string(),
   /** The time exactly as Zendesk wrote it, which a guarded update has to repeat. */
@@ -38,15 +32,15 @@ const Ticket = z.object({
   ...{ brand_id: id, ticket_form_id: id, custom_status_id: id },
   ...{ requester_id: id, assignee_id: id, group_id: id, organization_id: id },
   tags: listOf(z.string()).default([]),
-  custom_fields: listOf(z.object({ id: Id, value: z.transform(fieldValueOf) })).default([]),
+  custom_fields: listOf(z.object({ id: idText, value: z.transform(fieldValueOf) })).default([]),
   /** The follow-up tickets of this closed ticket. */
-  followup_ids: listOf(Id).default([]),
+  followup_ids: listOf(idText).default([]),
   metric_set: MetricSet.nullish(),
 });
 export type Ticket = z.output<typeof Ticket>;
 
 const User = z.object({
-  ...{ id: Id, name: text, email: text, phone: text, shared_phone_number: z.boolean().nullish() },
+  ...{ id: idText, name: text, email: text, phone: text, shared_phone_number: z.boolean().nullish() },
   /** end-user, agent, admin */
   role: text,
   ...{ active: z.boolean().nullish(), suspended: z.boolean().nullish() },
@@ -54,8 +48,8 @@ const User = z.object({
 });
 export type User = z.output<typeof User>;
 
-const Named = z.object({ id: Id, name: text });
-export type Named = z.output<typeof Named>;
+const named = (id: string, name: string | null | undefined) => ({ id, name: name || undefined });
+const Named = z.object({ id: idText, name: text }).transform(({ id, name }) => named(id, name));
 type ById<T> = ReadonlyMap<string, T>;
 const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
   listOf(item)
@@ -63,22 +57,19 @@ const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
     .transform((items): ById<z.output<Item>> => new Map(items.map((one) => [one.id, one])));
 
 /** Names in the account that all tickets share. A custom status has the name that agents see. */
-const CustomStatus = z
-  .object({ id: Id, agent_label: text })
-  .transform((one): Named => ({ ...one, name: one.agent_label }));
-const Names = z.object({ brands: byId(Named), ticket_forms: byId(Named), custom_statuses: byId(CustomStatus) });
-export type NameList = keyof typeof Names.shape;
-
-/** All of an account's brands, forms or custom statuses. */
-export const listNames = async (api: ZendeskApi, list: NameList): Promise<ById<Named>> =>
-  (await api.get(`/api/v2/${list}.json`, Names))[list];
+const CustomStatus = z.object({ id: idText, agent_label: text }).transform((one) => named(one.id, one.agent_label));
+export const SharedNames = z.object({
+  brands: byId(Named),
+  ticket_forms: byId(Named),
+  custom_statuses: byId(CustomStatus),
+});
 
 /** Each ticket is parsed alone, so that a ticket of another shape does not fail the other 99. */
-const Tickets = z.object({
+export const Tickets = z.object({
   tickets: listOf(z.transform(parseTicket), 1_000),
   metric_sets: listOf(MetricSet).default([]),
 });
-const Beside = z.object({ users: byId(User), groups: byId(Named), organizations: byId(Named), ...Names.shape });
+const Beside = z.object({ users: byId(User), groups: byId(Named), organizations: byId(Named), ...SharedNames.shape });
 const Page = Beside.extend(Tickets.shape);
 
 /** A ticket, and the other objects that Zendesk sent in the same response. */
@@ -86,12 +77,10 @@ export interface Row extends Ticket {
   beside: z.output<typeof Beside>;
 }
 
-type Read = readonly [id: string, ticket: Ticket | CloseloopError];
-
-function parseTicket(raw: unknown, context: z.RefinementCtx): Read {
+function parseTicket(raw: unknown, context: z.RefinementCtx): readonly [id: string, ticket: Ticket | CloseloopError] {
   const parsed = Ticket.safeParse(raw);
   if (parsed.success) return [parsed.data.id, parsed.data];
-  const { data } = z.object({ id: Id }).safeParse(raw);
+  const { data } = z.object({ id: idText }).safeParse(raw);
   if (data === undefined) {
     context.issues.push({ code: 'custom', input: undefined, path: ['id'] });
     return z.NEVER;
@@ -100,11 +89,14 @@ function parseTicket(raw: unknown, context: z.RefinementCtx): Read {
   return [data.id, new CloseloopError(message, { kind: 'permanent' })];
 }
 
-/** Adds each ticket's metric set, which is in a list beside the tickets, or within the ticket. */
-function withMetrics({ tickets, metric_sets }: z.output<typeof Tickets>): Read[] {
-  const metrics = new Map(metric_sets.map((set) => [set.ticket_id, set]));
-  const embedded = (one: Ticket) => ({ ...one, metric_set: one.metric_set ?? metrics.get(one.id) });
-  return tickets.map(([id, ticket]) => [id, isFailure(ticket) ? ticket : embedded(ticket)]);
+/** The tickets of a page by id, each with `more` and with its metric set, which is in a list beside the tickets, or within the ticket. */
+export function ticketsOf<More extends object>(
+  page: z.output<typeof Tickets>,
+  more: More,
+): Map<string, (Ticket & More) | CloseloopError> {
+  const metrics = new Map(page.metric_sets.map((set) => [set.ticket_id, set]));
+  const whole = (one: Ticket) => ({ ...one, metric_set: one.metric_set ?? metrics.get(one.id), ...more });
+  return new Map(page.tickets.map(([id, read]) => [id, isFailure(read) ? read : whole(read)]));
 }
 
 /** How many tickets one call reads or writes. */
@@ -123,8 +115,9 @@ export const ticketRows = (api: ZendeskApi, include = everything) => ({
     if (ids.length === 0) return new Map();
     const sideloads = include === '' ? '' : `&include=${include}`;
     const page = await api.get(`/api/v2/tickets/show_many.json?ids=${ids.join(',')}${sideloads}`, Page);
-    const rows = withMetrics(page).filter(([, read]) => isFailure(read) || read.status !== 'deleted');
-    return new Map(rows.map(([id, read]) => [id, isFailure(read) ? read : { ...read, beside: page }]));
+    const rows = ticketsOf(page, { beside: page });
+    for (const [id, row] of rows) if (!isFailure(row) && row.status === 'deleted') rows.delete(id);
+    return rows;
   },
 });
 
@@ -132,22 +125,6 @@ export const ticketRows = (api: ZendeskApi, include = everything) => ({
 export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promise<ById<User>> {
   if (ids.length === 0) return new Map();
   return (await api.get(`/api/v2/users/show_many.json?ids=${ids.join(',')}`, z.object({ users: byId(User) }))).users;
-}
-
-/** The endpoint of all incremental exports, which share 10 calls a minute. */
-export const incrementalExports = 'incremental';
-const Exported = Tickets.extend({ after_cursor: text, end_of_stream: z.boolean().nullish() });
-
-/**
- * Reads the next 1,000 tickets after a cursor, or after an instant more than a minute ago, in the order in which Zendesk changed them,
- * including deleted tickets. Only admins may call this. A response without a cursor means that there is nothing yet.
- */
-export async function exportTickets(api: ZendeskApi, from: { cursor: string } | { startSeconds: number }) {
-  const where = 'cursor' in from ? `cursor=${encodeURIComponent(from.cursor)}` : `start_time=${from.startSeconds}`;
-  const path = `/api/v2/incremental/tickets/cursor.json?${where}&include=metric_sets`;
-  const page = await api.get(path, Exported, { endpoint: incrementalExports, urgency: 'background' });
-  const cursor = page.after_cursor || undefined;
-  return { tickets: withMetrics(page).map(([, ticket]) => ticket), done: page.end_of_stream !== false, cursor };
 }
 
 type Requester = Pick<User, 'role' | 'active' | 'suspended'>;

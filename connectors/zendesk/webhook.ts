@@ -5,9 +5,9 @@ import type { Finding, SetupStep } from '../../core/connector/contract.ts';
 import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Account } from './account.ts';
 import { idText, readAll, type ZendeskApi } from './api.ts';
 import { csatReceived, ticketEvent } from './events.ts';
+import type { Account } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 /*
@@ -25,10 +25,9 @@ const Webhook = z.object({
   subscriptions: listOf(z.string()).nullish(),
 });
 type Webhook = z.output<typeof Webhook>;
+type Made = Pick<Webhook, 'id' | 'subscriptions'>;
 
-const Conditions = listOf(z.object({ field: text, operator: text, value: z.unknown() }))
-  .nullish()
-  .transform((list) => list ?? []);
+const Conditions = listOf(z.object({ field: text, operator: text, value: z.unknown() })).nullish();
 export const Rule = z.object({
   ...{ id: idText, title: text, active: orElse(z.boolean(), true) },
   conditions: z.object({ all: Conditions, any: Conditions }).partial().nullish(),
@@ -42,18 +41,16 @@ const Invocations = z.object({ invocations: listOf(z.object({ status: z.string()
 const Secret = z.object({ signing_secret: z.object({ secret: z.string() }) });
 const Created = z.object({ webhook: z.object({ id: idText }) });
 
-const statusChanged = `${ticketEvent}status_changed`;
-
 /** The events that `events.ts` reads: closings, changes that end a waiting feedback request, and with `csat` ratings. */
 const names = ['status_changed', 'merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted'];
 const wanted = names.map((name) => ticketEvent + name);
 
 /** The subscription of a webhook that triggers and automations call. */
 const connected = 'conditional_ticket_events';
-type Made = Pick<Webhook, 'id' | 'subscriptions'>;
 const isConnected = ({ subscriptions }: Made): boolean => subscriptions?.includes(connected) === true;
 const isUncalled = (webhook: Made, rules: readonly Rule[]): boolean =>
   isConnected(webhook) && !rules.some((rule) => bodiesFor(rule, webhook.id).length > 0);
+const pathOf = ({ id }: Made): string => `/api/v2/webhooks/${encodeURIComponent(id)}`;
 
 /** The bodies with which a rule calls a webhook. */
 const bodiesFor = ({ actions }: Rule, webhookId: string): string[] =>
@@ -73,7 +70,7 @@ function flawsOf(webhook: Webhook, rules: readonly Rule[], { csat }: ZendeskSett
   const lacks = (event: string, title: string) =>
     subscriptions?.includes(event) === true ? [] : [`is not subscribed to "${title}"`];
   const ofRatings = csat === undefined ? [] : lacks(csatReceived, 'CSAT received');
-  if (!isConnected(webhook)) return [...lacks(statusChanged, 'Ticket status changed'), ...ofRatings];
+  if (!isConnected(webhook)) return [...lacks(`${ticketEvent}status_changed`, 'Ticket status changed'), ...ofRatings];
   const calling = rules.filter((trigger) => bodiesFor(trigger, id).length > 0);
   const active = calling.filter((trigger) => trigger.active);
   const [first] = calling;
@@ -117,30 +114,26 @@ export class WebhookSetup {
 
   /** The comparison for `check` and `setup`. `setup` activates an existing webhook, or creates its trigger; a person does everything else. */
   async compared(hookUrl: string): Promise<Comparison<SetupItem>> {
+    const { api, settings } = this.#account;
     const here = await this.#listHere(hookUrl);
-    const rules = await this.#rulesFor(here);
+    const rules = here.some(isConnected) ? await triggers(api) : [];
     // `check` reports an address that Zendesk can't reach safely, so `setup` creates nothing for it.
-    const isReached = hookUrl.startsWith('https://') || this.#account.settings.baseUrl !== undefined;
+    const isReached = hookUrl.startsWith('https://') || settings.baseUrl !== undefined;
     const what = `the webhook that delivers to ${hookUrl}`;
     const hooks: DeskHooks<Webhook, WantedHook> = {
       list: async () => here,
       wanted: () => (isReached ? [{ id: 'webhook', what }] : []),
       is: () => true,
-      flaws: (one) =>
-        flawsOf(one, rules, this.#account.settings).concat(this.#isUnfinished ? 'is not set up whole' : []),
-      make: (_, there) => this.#mend(hookUrl, there, rules),
+      flaws: (one) => flawsOf(one, rules, settings).concat(this.#isUnfinished ? 'is not set up whole' : []),
+      make: async (_, there) => {
+        const isInactive = there !== undefined && there.status !== 'active';
+        if (isInactive) await this.create('PATCH', pathOf(there), { webhook: { status: 'active' } }, z.unknown());
+        if (there === undefined || this.#isUnfinished || isUncalled(there, rules))
+          return await this.#finish(hookUrl, there, rules);
+        return isInactive ? {} : { note: byHand(there) };
+      },
     };
     return await comparedHooks(hooks, hookUrl);
-  }
-
-  async #mend(hookUrl: string, there: Webhook | undefined, rules: readonly Rule[]): ReturnType<SetupStep['apply']> {
-    const isInactive = there !== undefined && there.status !== 'active';
-    if (isInactive) {
-      const path = `/api/v2/webhooks/${encodeURIComponent(there.id)}`;
-      await this.create('PATCH', path, { webhook: { status: 'active' } }, z.unknown());
-    }
-    if (there === undefined || this.#isUnfinished || isUncalled(there, rules)) return await this.#finish(hookUrl);
-    return isInactive ? {} : { note: byHand(there) };
   }
 
   /** Checks that the deliveries are signed with a secret of the settings, and that they arrive. */
@@ -153,14 +146,14 @@ export class WebhookSetup {
       found.push(warningAt('webhook', problem, `Keep one of them (${place})`));
     }
     for (const webhook of here) {
-      const { id, name, status } = webhook;
+      const { name, status } = webhook;
       if (!this.#account.settings.webhookSecrets.includes(await this.#secretOf(webhook))) {
         const problem = `none of them is the signing secret of the webhook "${name}": its deliveries are refused`;
         const remedy = `Run "closeloop setup", which takes it over, or copy it from ${place} > ${name} > Reveal secret`;
         found.push(errorAt('webhookSecrets', problem, remedy));
       }
       if (status !== 'active') continue;
-      const path = `/api/v2/webhooks/${encodeURIComponent(id)}/invocations?page[size]=100&sort=-latest_completed_at`;
+      const path = `${pathOf(webhook)}/invocations?page[size]=100&sort=-latest_completed_at`;
       const { invocations } = await this.#account.api.get(path, Invocations);
       found.push(...deliveryFindings(webhook, invocations));
     }
@@ -189,28 +182,23 @@ export class WebhookSetup {
     return here.toSorted((a, b) => Number(b.status === 'active') - Number(a.status === 'active'));
   }
 
-  async #secretOf({ id }: Made): Promise<string> {
-    const path = `/api/v2/webhooks/${encodeURIComponent(id)}/signing_secret`;
-    return (await this.#account.api.get(path, Secret)).signing_secret.secret;
+  async #secretOf(webhook: Made): Promise<string> {
+    return (await this.#account.api.get(`${pathOf(webhook)}/signing_secret`, Secret)).signing_secret.secret;
   }
 
-  async #rulesFor(some: readonly Made[]): Promise<Rule[]> {
-    return some.some(isConnected) ? await triggers(this.#account.api) : [];
-  }
-
-  async #finish(hookUrl: string) {
+  async #finish(hookUrl: string, there: Webhook | undefined, rules: readonly Rule[]) {
     this.#isUnfinished = true;
-    const there = (await this.#listHere(hookUrl))[0] ?? (await this.#make(hookUrl));
-    if (isUncalled(there, await this.#rulesFor([there]))) {
+    const made = there ?? (await this.#make(hookUrl));
+    if (isUncalled(made, rules)) {
       const trigger = {
         title: 'closeloop: ask for feedback on solved tickets',
         conditions: { all: [{ field: 'status', operator: 'value', value: 'solved' }], any: [] },
         // The body has only the id, because a customer's words could break the JSON.
-        actions: [{ field: 'notification_webhook', value: [there.id, '{"ticket_id": "{{ticket.id}}"}'] }],
+        actions: [{ field: 'notification_webhook', value: [made.id, '{"ticket_id": "{{ticket.id}}"}'] }],
       };
       await this.create('POST', '/api/v2/triggers.json', { trigger }, z.unknown());
     }
-    const secrets = { webhookSecrets: await this.#secretOf(there) };
+    const secrets = { webhookSecrets: await this.#secretOf(made) };
     this.#isUnfinished = false;
     const note = "Put this secret into the environment, and let this source's webhookSecrets name its variable.";
     return { note, secrets };

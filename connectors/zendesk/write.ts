@@ -2,46 +2,42 @@ import { z } from 'zod';
 import { isAnswerTag, type Noted, newestBy, noteText, tagsOf, takesAnswers } from '../../core/connector/answer.ts';
 import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import type { Source, WriteBack } from '../../core/connector/contract.ts';
 import { type Elsewhere, placeElsewhere, withPerson } from '../../core/connector/desk/elsewhere.ts';
-import { isFailure, type RowReading, type Rows } from '../../core/connector/desk/rows.ts';
-import { type ChangedRow, type DeskNotes, DeskWriter, type DeskWriting } from '../../core/connector/desk/write.ts';
+import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
+import type { ChangedRow, DeskNotes } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
-import { type Account, type JobResult, updateMany } from './account.ts';
-import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
-import { type Field, type FieldKind, onFields, resolve, type Targets } from './fields.ts';
+import { type JobResult, readAll, ticketUpdates, type ZendeskApi } from './api.ts';
+import { type Account, type Field, type FieldWriting, isChoice, mostTextUnits, placeOf, type Value } from './fields.ts';
 import { errorName } from './responses.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
-import { fieldWriting, isChoice, mostTextUnits, type Value } from './values.ts';
 
 /* Writes answers on tickets, on their requesters, and on the records of a custom object. */
 
-type Writing<Row> = DeskWriting<Row, Value> & { rows: RowReading<Row> };
-type Failure = Partial<ConstructorParameters<typeof VendorError>[1]>;
-
 /** Changes up to a hundred tickets or users in three calls: update, status of the job, and reading again. */
 async function update<Row extends Ticket | User>(
+  api: ZendeskApi,
   what: 'tickets' | 'users',
   changes: readonly { id: number }[],
-  account: Account,
-  read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Row | CloseloopError>>,
+  read: (ids: readonly string[]) => Promise<Rows<Row>>,
 ): Promise<Map<string, Row | CloseloopError>> {
-  const results = await updateMany(account, what, changes);
+  const results = await api.updateMany(what, changes);
   const ids = changes.map(({ id }) => String(id));
   const after = await read(ids);
   const outcome = (id: string) => outcomeOf(`Zendesk ${what.slice(0, -1)} ${id}`, results.get(id), after.get(id));
   return new Map(ids.map((id) => [id, outcome(id)]));
 }
 
+function failure(place: string, problem: string, more: Partial<ConstructorParameters<typeof VendorError>[1]>) {
+  const refused = { advice: { kind: 'permanent' }, outcome: 'refused', status: 422, code: '' } as const;
+  return new VendorError(place, { ...refused, remedy: 'nothing is left to do', problem, ...more });
+}
+
 /** closeloop's own code for a closed ticket, as Zendesk's refusal has only prose. */
 const closedTicket = 'ClosedTicket';
 const isOfClosed = (error: unknown): boolean => error instanceof VendorError && error.code === closedTicket;
-
-function failure(place: string, problem: string, remedy = 'nothing is left to do', more: Failure = {}): VendorError {
-  const refused = { advice: { kind: 'permanent' }, outcome: 'refused', status: 422, code: '' } as const;
-  return new VendorError(place, { ...refused, problem, remedy, ...more });
-}
+const ofClosed = (place: string): VendorError => failure(place, 'it is closed', { code: closedTicket });
 
 /** The outcome of one change, by the job's status and by the record that was read again. */
 function outcomeOf<Row extends Ticket | User>(
@@ -49,21 +45,19 @@ function outcomeOf<Row extends Ticket | User>(
   result: JobResult | undefined,
   now: Row | CloseloopError | undefined,
 ): Row | CloseloopError {
-  const transient = { advice: { kind: 'transient' } } as const;
-  const again = 'it is read before the next attempt';
+  const again = { advice: { kind: 'transient' }, remedy: 'it is read before the next attempt' } as const;
   if (result === undefined)
-    return failure(place, 'the job ended without a word on it', again, { ...transient, outcome: 'unknown' });
-  if (now === undefined) return failure(place, 'it does not exist any more', undefined, { status: 404 });
+    return failure(place, 'the job ended without a word on it', { ...again, outcome: 'unknown' });
+  if (now === undefined) return failure(place, 'it does not exist any more', { status: 404 });
   if (isFailure(now) || result.success) return now;
   // Zendesk's message is in the language of closeloop's user, so the ticket's own status decides.
-  if ('status' in now && now.status === 'closed')
-    return failure(place, 'it is closed', undefined, { code: closedTicket });
+  if ('status' in now && now.status === 'closed') return ofClosed(place);
   const name = errorName(result) ?? 'refused';
-  if (/conflict/i.test(name)) return failure(place, `${name}: somebody changed it at the same time`, again, transient);
+  if (/conflict/i.test(name)) return failure(place, `${name}: somebody changed it at the same time`, again);
   const remedy =
     'if a field that is required to solve is empty on it, an agent must fill that in; else check that the integration user may ' +
     'edit it, and that triggers and field rules allow the values (closeloop check)';
-  return failure(place, name, remedy);
+  return failure(place, name, { remedy });
 }
 
 const Audit = z.object({
@@ -126,79 +120,68 @@ const whyNoEdit =
  * @param rows the tickets as they were read
  * @param isEdit whether to write on closed tickets, too: they take fields and tags if the account allows it, and never a note
  */
-export function ticketWriting(account: Account, targets: Targets, rows: Rows<Ticket>, isEdit = false): Writing<Ticket> {
+export function onTickets(account: Account, rows: Rows<Ticket>, isEdit = false) {
   const { api, kinds, settings } = account;
-  const { writeBack } = settings;
-  const { sent, ...inFields } = fieldWriting(kinds.tickets, targets, writeBack);
-  const fields = [...targets.values()];
-
-  function bodyOf({ row, change: { values, tags = row.tags }, note }: ChangedRow<Ticket, Value>) {
-    // A dropdown's value is also a tag, which changes together with the field; removing the tag would clear the field.
-    const ofFields = fields.flatMap(({ id }) => valueIn(row, id));
-    const [added, removed] = [tags.filter((tag) => !row.tags.includes(tag)), row.tags.filter(isAnswerTag)];
-    const remove_tags = removed.filter((tag) => !tags.includes(tag) && !ofFields.includes(tag));
-    const change = {
-      ...(values.size > 0 && { custom_fields: sent(values).map(([id, value]) => ({ id: Number(id), value })) }),
-      ...(added.length > 0 && { additional_tags: added }),
-      ...(remove_tags.length > 0 && { remove_tags }),
-      ...(note && noteOn(note)),
-    };
-    return { id: Number(row.id), ...guarded(row, change) };
-  }
-  async function put(changed: readonly ChangedRow<Ticket, Value>[]) {
-    // A closed ticket takes no update; it needs none if it holds the answer.
-    const isShut = ({ row }: ChangedRow<Ticket, Value>) => row.status === 'closed' && !isEdit;
-    const bodies = changed.filter((one) => !isShut(one)).map(bodyOf);
-    const read = ticketRows(api, '').many;
-    const written =
-      bodies.length > 0
-        ? await update<Ticket>('tickets', bodies, account, read)
-        : new Map<string, Ticket | CloseloopError>();
-    const closed = (id: string, why: string) => failure(`Zendesk ticket ${id}`, why, undefined, { code: closedTicket });
-    for (const { id } of changed.filter(isShut)) written.set(id, closed(id, 'it is closed'));
-    for (const { id, row, change } of isEdit ? changed : []) {
-      const after = written.get(id);
-      const print = (one: Ticket) =>
-        JSON.stringify([[...change.values.keys()].map((place) => valueIn(one, place)), one.tags]);
-      const isUntouched = after !== undefined && !isFailure(after) && print(after) === print(row);
-      if (isUntouched) written.set(id, closed(id, whyNoEdit));
-    }
-    return written;
-  }
-
-  return {
-    ...inFields,
-    settings: { ...inFields.settings, note: writeBack.note && !isEdit, tags: writeBack.tags },
+  const { note, tags } = settings.writeBack;
+  return placeOf<Ticket>(kinds.tickets, (inFields) => ({
+    ...{ ...inFields, at: valueIn, keepsEarlier: true },
+    settings: { ...inFields.settings, note: note && !isEdit, tags },
     rows: { isId: isTicketId, size: batchSize, many: async () => rows },
-    at: valueIn,
-    keepsEarlier: true,
-    tags: ({ tags }) => tags,
-    tagsGone: (tags) => `the tags ${tags.join(', ')} are not on the ticket; a trigger may take them off again.`,
+    tags: (ticket) => ticket.tags,
+    tagsGone: (gone) => `the tags ${gone.join(', ')} are not on the ticket; a trigger may take them off again.`,
     closed: (of) => (isOfClosed(of) ? (isEdit ? whyNoEdit : whyClosed) : undefined),
-    putMany: put,
-    notes: {
-      ...ticketNotes(api),
-      joins: mayBeNoted(fields, writeBack.tags),
+    async putMany(changed) {
+      // A closed ticket takes no update; it needs none if it holds the answer.
+      const bodies = changed.filter(({ row }) => isEdit || row.status !== 'closed').map((one) => bodyOf(one, inFields));
+      const written = await (bodies.length > 0
+        ? update<Ticket>(api, 'tickets', bodies, ticketRows(api, '').many)
+        : new Map<string, Ticket | CloseloopError>());
+      for (const { id, row, change } of changed) {
+        const after = written.get(id);
+        const print = (one: Ticket) =>
+          JSON.stringify([[...change.values.keys()].map((place) => valueIn(one, place)), one.tags]);
+        const isUntouched = isEdit && !isFailure(after) && after !== undefined && print(after) === print(row);
+        if (after === undefined || isUntouched) written.set(id, ofClosed(`Zendesk ticket ${id}`));
+      }
+      return written;
     },
+    ...(!isEdit && { notes: { ...ticketNotes(api), joins: mayBeNoted(inFields.fields, tags) } }),
+  }));
+}
+
+function bodyOf(
+  { row, change: { values, tags = row.tags }, note }: ChangedRow<Ticket, Value>,
+  { fields, sent }: FieldWriting,
+) {
+  // A dropdown's value is also a tag, which changes together with the field; removing the tag would clear the field.
+  const ofFields = fields.flatMap(({ id }) => valueIn(row, id));
+  const [added, removed] = [tags.filter((tag) => !row.tags.includes(tag)), row.tags.filter(isAnswerTag)];
+  const remove_tags = removed.filter((tag) => !tags.includes(tag) && !ofFields.includes(tag));
+  const change = {
+    ...(values.size > 0 && { custom_fields: sent(values).map(([id, value]) => ({ id: Number(id), value })) }),
+    ...(added.length > 0 && { additional_tags: added }),
+    ...(remove_tags.length > 0 && { remove_tags }),
+    ...(note && noteOn(note)),
   };
+  return { id: Number(row.id), ...guarded(row, change) };
 }
 
 /** Writes on the requesters. @param known users that were read already */
-function userWriting(account: Account, targets: Targets, known: ReadonlyMap<string, User>): Writing<User> {
-  const { api, kinds, settings } = account;
-  const { sent, ...inFields } = fieldWriting(kinds.users, targets, settings.writeBack);
-  const put = ({ id, change }: ChangedRow<User, Value>) => {
-    return { id: Number(id), user_fields: Object.fromEntries(sent(change.values)) };
-  };
+function onUsers(account: Account, known: ReadonlyMap<string, User>) {
+  const { api, kinds } = account;
   async function many(ids: readonly string[]) {
     const unknown = ids.filter((id) => !known.has(id));
     return new Map([...known, ...(await showUsers(api, unknown))].filter(([, { active }]) => active !== false));
   }
-  return {
+  return placeOf<User>(kinds.users, ({ sent, ...inFields }) => ({
     ...{ ...inFields, rows: { isId: isTicketId, size: batchSize, many } },
     at: ({ user_fields }, key) => user_fields?.[key],
-    putMany: (changed) => update('users', changed.map(put), account, (ids) => showUsers(api, ids)),
-  };
+    putMany(changed) {
+      const fieldsOf = (values: ChangedRow<User, Value>['change']['values']) => Object.fromEntries(sent(values));
+      const bodies = changed.map(({ id, change }) => ({ id: Number(id), user_fields: fieldsOf(change.values) }));
+      return update(api, 'users', bodies, (ids) => showUsers(api, ids));
+    },
+  }));
 }
 
 const ObjectRecord = z.object({
@@ -223,27 +206,23 @@ async function objectRecords(account: Account, ticketIds: readonly string[]): Pr
  * Writes on records of the custom object: one record for each ticket, found by the ticket's id. One call finds a hundred records; writing
  * takes one call per record.
  */
-function recordWriting(account: Account, targets: Targets): Writing<ObjectRecord> {
+function onRecords(account: Account) {
   const { api, kinds, settings } = account;
-  const { sent, ...inFields } = fieldWriting(kinds.records, targets, settings.writeBack);
   const { ticket } = settings.writeBack.customObject ?? {};
   async function many(ids: readonly string[]) {
     const found = await objectRecords(account, ids);
     return new Map(ids.map((id) => [id, found.get(externalId(id)) ?? { custom_object_fields: {} }]));
   }
-  return {
+  return placeOf<ObjectRecord>(kinds.records, ({ sent, ...inFields }) => ({
     ...{ ...inFields, rows: { isId: isTicketId, size: batchSize, many } },
     at: ({ custom_object_fields }, key) => custom_object_fields[key],
     async put({ id, change: { values } }) {
-      const custom_object_fields = {
-        ...Object.fromEntries(sent(values)),
-        ...(ticket !== undefined && { [ticket]: id }),
-      };
+      const custom_object_fields = { ...Object.fromEntries(sent(values)), ...(ticket && { [ticket]: id }) };
       const body = { custom_object_record: { name: `Feedback on ticket ${id}`, custom_object_fields } };
       const path = `${recordsPath(account)}?external_id=${externalId(id)}`;
       return (await api.send('PATCH', path, body, One)).custom_object_record;
     },
-  };
+  }));
 }
 
 /** Deletes the records of these tickets, at most 100: one call finds them, and each deletion takes one call. */
@@ -252,17 +231,36 @@ async function deleteRecords(account: Account, ticketIds: readonly string[]): Pr
     await account.api.send('DELETE', `${recordsPath(account)}?external_id=${id}`, undefined, z.unknown());
 }
 
-type Items = readonly WriteBack[];
-const asClosed = 'as the ticket is closed';
-
-const writer = <Row>(record: string, writing: Writing<Row>) => new DeskWriter({ vendor: 'Zendesk', record }, writing);
-
-/** Reads tickets and, if requesters get answers, the requesters, in one call. */
+/** Tickets and, if requesters get answers, the requesters: both are read in one call. */
 async function readTickets({ api, settings: { writeBack } }: Account, recordIds: readonly string[]) {
   const ids = recordIds.filter(isTicketId);
   const tickets = await ticketRows(api, writeBack.userFields === undefined ? '' : 'users').many(ids);
   const users = [...tickets.values()].flatMap((row) => (isFailure(row) ? [] : [...row.beside.users]));
   return { tickets, users: new Map(users) };
+}
+
+/** Writes on the people who were asked, each person's newest answer. @returns the result for each answer */
+async function writeOnPeople(
+  account: Account,
+  items: readonly WriteBack[],
+  { tickets, users }: Awaited<ReturnType<typeof readTickets>>,
+) {
+  const asked = new Map<WriteBack, string>();
+  for (const item of account.settings.writeBack.userFields === undefined ? [] : items) {
+    const row = tickets.get(item.recordId);
+    // The answer goes to the person who was asked, even if the ticket has another requester now.
+    const person = row === undefined || isFailure(row) ? undefined : (item.personId ?? row.requester_id);
+    if (item.status === 'answered' && person != null) asked.set(item, person);
+  }
+  const newest = newestBy(
+    asked,
+    ([, person]) => person,
+    ([{ answeredAt }]) => answeredAt,
+  );
+  const toWrite = [...newest].map(([recordId, [item]]) => ({ ...item, recordId }));
+  const written = toWrite.length === 0 ? [] : await onUsers(account, users).write(toWrite);
+  const byPerson = new Map(toWrite.map(({ recordId }, n) => [recordId, written[n]]));
+  return (item: WriteBack | undefined) => byPerson.get((item && asked.get(item)) ?? '');
 }
 
 /**
@@ -271,67 +269,33 @@ async function readTickets({ api, settings: { writeBack } }: Account, recordIds:
  * queue, or is killed, and the ticket changes meanwhile, Zendesk refuses the job: it can't add an older answer or a second note.
  */
 export function answerWriter(account: Account): Source['writeBack'] {
-  const { kinds, settings } = account;
-  const { userFields, whenClosed } = settings.writeBack;
+  const { writeBack } = account.settings;
+  // closeloop never puts a note on a closed ticket.
+  const isEditable = takesAnswers({ ...writeBack, note: false });
+  const used = writeBack.whenClosed.filter((name) => name !== 'edit' || isEditable);
+  const asClosed = 'as the ticket is closed';
 
-  /** Writes each person's newest answer. Returns the result for each answer. */
-  async function onPeople(asked: ReadonlyMap<WriteBack, string>, known: ReadonlyMap<string, User>) {
-    const newest = newestBy(
-      asked,
-      ([, userId]) => userId,
-      ([{ answeredAt }]) => answeredAt,
-    );
-    const items = [...newest].map(([recordId, [item]]) => ({ ...item, recordId }));
-    if (items.length === 0) return () => undefined;
-    const written = await onFields(kinds.users, (targets) =>
-      writer('user', userWriting(account, targets, known)).write(items),
-    );
-    const userIds = [...newest.keys()];
-    return (item: WriteBack | undefined) => written[userIds.indexOf((item && asked.get(item)) ?? '')];
-  }
-
-  const onRecords = (items: Items) =>
-    onFields(kinds.records, (targets) => writer('record', recordWriting(account, targets)).write(items));
-
-  async function writeBatch(items: Items): Promise<WriteResult[]> {
-    const ids = items.map(({ recordId }) => recordId);
-    const { tickets, users } = await readTickets(account, ids);
-    const onTickets = (some: Items, isEdit = false) =>
-      onFields(kinds.tickets, (targets) =>
-        writer('ticket', ticketWriting(account, targets, tickets, isEdit)).write(some),
-      );
-    const asked = new Map<WriteBack, string>();
-    for (const item of userFields === undefined ? [] : items) {
-      const row = tickets.get(item.recordId);
-      // The answer goes to the person who was asked, even if the ticket has another requester now.
-      const person = row === undefined || isFailure(row) ? undefined : (item.personId ?? row.requester_id);
-      if (item.status === 'answered' && person != null) asked.set(item, person);
-    }
-    // Both writes run at the same time, so that one call reads the status of both jobs. Both end before the failure of one is thrown, so that no
-    // update is in progress then.
-    const writes = [onTickets(items), onPeople(asked, users)] as const;
-    await Promise.allSettled(writes);
-    const [written, onPerson] = await Promise.all(writes);
-    const steps: Readonly<Record<(typeof whenClosed)[number], Omit<Elsewhere, 'name'>>> = {
-      edit: { where: 'the closed ticket, without a note', write: (some) => onTickets(some, true), takesNoAnswer: true },
-      userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
-      customObject: { where: `a record of the custom object, ${asClosed}`, write: onRecords },
-    };
-    // closeloop never puts a note on a closed ticket.
-    const isEditable = takesAnswers({ ...settings.writeBack, note: false });
-    const used = whenClosed.filter((name) => name !== 'edit' || isEditable);
-    const places = used.map((name) => ({ name, ...steps[name] }));
-    const placed = await placeElsewhere(places, items, written);
-    return placed.map((result, n) => withPerson(result, onPerson(items[n]), 'the requester does not exist any more.'));
-  }
-
-  return (items) => writeInBatches(items, batchSize, writeBatch);
-}
-
-/** The fields to clear. A field that isn't found any more may still hold answers. */
-async function toEmpty(kind: FieldKind, loaded?: 'now') {
-  const { targets, problems } = resolve(kind, await kind.fields(loaded));
-  return { targets, unfound: problems.map(({ at, problem }) => `${at}: ${problem}`) };
+  return (all) =>
+    writeInBatches(all, batchSize, async (items) => {
+      const ids = items.map(({ recordId }) => recordId);
+      const read = await readTickets(account, ids);
+      // Both writes run at the same time, so that one call reads the status of both jobs. Both end before the failure of one is thrown, so that no
+      // update is in progress then.
+      const writes = [onTickets(account, read.tickets).write(items), writeOnPeople(account, items, read)] as const;
+      await Promise.allSettled(writes);
+      const [written, onPerson] = await Promise.all(writes);
+      const places: Readonly<Record<(typeof used)[number], Omit<Elsewhere, 'name'>>> = {
+        edit: {
+          ...{ where: 'the closed ticket, without a note', takesNoAnswer: true },
+          write: onTickets(account, read.tickets, true).write,
+        },
+        userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
+        customObject: { where: `a record of the custom object, ${asClosed}`, write: onRecords(account).write },
+      };
+      const inOrder = used.map((name) => ({ name, ...places[name] }));
+      const placed = await placeElsewhere(inOrder, items, written);
+      return placed.map((one, n) => withPerson(one, onPerson(items[n]), 'the requester does not exist any more.'));
+    });
 }
 
 /**
@@ -340,27 +304,18 @@ async function toEmpty(kind: FieldKind, loaded?: 'now') {
  * requesters. Notes and the tickets' histories stay: only a person can redact notes.
  */
 export function forgetter(account: Account): NonNullable<Source['forget']> {
-  const { kinds, settings } = account;
-  const { userFields, customObject } = settings.writeBack;
-
-  async function forgetBatch(ids: readonly string[]): Promise<string[]> {
-    const { tickets, users } = await readTickets(account, ids);
-    const inTickets = await toEmpty(kinds.tickets);
-    const { notes: _, ...writing } = ticketWriting(account, inTickets.targets, tickets, true);
-    const left = [...inTickets.unfound, ...(await writer('ticket', writing).forget(ids))];
-    if (userFields !== undefined) {
-      const { targets, unfound } = await toEmpty(kinds.users, 'now');
-      left.push(...unfound, ...(await writer('user', userWriting(account, targets, users)).forget([...users.keys()])));
-    }
-    if (customObject !== undefined) await deleteRecords(account, ids);
-    const history = "the internal notes, also those of answer rules (redact them), and the tickets' history";
-    return tickets.size > 0 ? [...left, history] : left;
-  }
-
+  const { userFields, customObject } = account.settings.writeBack;
+  const history = "the internal notes, also those of answer rules (redact them), and the tickets' history";
   return async (recordIds) => {
-    const left: string[] = [];
-    for (const some of chunks([...new Set(recordIds)].filter(isTicketId), batchSize))
-      left.push(...(await forgetBatch(some)));
-    return [...new Set(left)];
+    const left = new Set<string>();
+    for (const ids of chunks([...new Set(recordIds)].filter(isTicketId), batchSize)) {
+      const { tickets, users } = await readTickets(account, ids);
+      for (const one of await onTickets(account, tickets, true).forget(ids)) left.add(one);
+      const ofPeople = userFields && (await onUsers(account, users).forget([...users.keys()], 'now'));
+      for (const one of ofPeople ?? []) left.add(one);
+      if (customObject !== undefined) await deleteRecords(account, ids);
+      if (tickets.size > 0) left.add(history);
+    }
+    return [...left];
   };
 }

@@ -1,31 +1,17 @@
 import { keepHere } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
-import type { HmacScheme } from '../../core/connector/signature.ts';
-import { jobLifeMs, openAccount } from './account.ts';
 import { actions, actor } from './actions.ts';
-import { zendeskApi } from './api.ts';
+import { jobLifeMs, zendeskApi } from './api.ts';
 import { preflight } from './check.ts';
-import { eventReader } from './events.ts';
-import { catalogueOf, suggestionsOf } from './fields.ts';
+import { eventReader, signatureScheme } from './events.ts';
+import { fieldKinds, type Value } from './fields.ts';
 import { poller } from './poll.ts';
-import { presenter, type ZendeskShape } from './record.ts';
+import { catalogueOf, presenter, suggestionsOf, type ZendeskShape } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
 import { type Row, type Ticket, ticketRows } from './ticket.ts';
-import type { Value } from './values.ts';
 import { WebhookSetup } from './webhook.ts';
 import { answerWriter, forgetter } from './write.ts';
-
-/**
- * How Zendesk signs deliveries. The secret is used as text, and never base64-decoded, even if it looks like base64. Zendesk documents no
- * tolerance for the timestamp, and may not sign retries anew: the default of 15 minutes leaves room for retries.
- * Source: developer.zendesk.com/documentation/webhooks/verifying.
- */
-export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({
-  ...{ header: 'x-zendesk-webhook-signature', algorithm: 'sha256', encoding: 'base64' },
-  timestamp: { header: 'x-zendesk-webhook-signature-timestamp', as: 'iso', toleranceMs: toleranceSeconds * 1000 },
-  signed: ({ raw }, timestamp) => [timestamp, raw],
-});
 
 /**
  * Zendesk Support: solved tickets.
@@ -51,13 +37,14 @@ export const zendesk = defineConnector({
     customer: ['requester.email', 'requester.phone'],
   },
   open: (settings, ports) => {
-    const account = openAccount(settings, ports);
+    const api = zendeskApi(settings, ports);
+    const account = { settings, ports, api, kinds: fieldKinds(settings, api, ports.now) };
     const webhook = new WebhookSetup(account, zendeskApi({ ...settings, scope: 'read write' }, ports).send);
     const { webhookSecrets: secrets, toleranceSeconds, writeBack } = settings;
     return desk<Row, ZendeskShape, Value, Ticket>({
       ...{ vendor: 'Zendesk', record: 'ticket' },
       intake: { secrets, proof: signatureScheme(toleranceSeconds), events: eventReader(settings) },
-      read: { ...ticketRows(account.api), present: presenter(account) },
+      read: { ...ticketRows(api), present: presenter(account) },
       poll: poller(account),
       write: { settings: writeBack },
       preflight: preflight(account, webhook),

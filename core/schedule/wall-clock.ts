@@ -35,14 +35,20 @@ export function spanAt(zone: string, epochMs: number): OffsetSpan {
     until: at.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
     offsetMs: at.offsetNanoseconds / 1_000_000,
   };
-  if (known.size >= mostZones && !known.has(zone)) known.clear();
-  known.set(zone, [...spans, span]);
+  remember(zone, [...spans, span]);
   return span;
+}
+
+function remember(zone: string, spans: OffsetSpan[]): void {
+  if (known.size >= mostZones && !known.has(zone)) known.clear();
+  known.set(zone, spans);
 }
 
 /** Whether this is an IANA name. An offset (`+02:00`) is not accepted, as it does not say which clock changes hold. */
 export function isZone(name: string): boolean {
-  return known.has(name) || isTimeZone(name);
+  // A look into the system's list takes longer than reading a record.
+  if (!known.has(name) && isTimeZone(name)) remember(name, []);
+  return known.has(name);
 }
 
 export function wallTime(zone: string, epochMs: number): WallTime {

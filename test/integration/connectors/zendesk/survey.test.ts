@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { surveyValue } from '../../../../connectors/zendesk/values.ts';
+import { surveyValue } from '../../../../connectors/zendesk/fields.ts';
 import type { AnswerValue } from '../../../../core/connector/contract.ts';
 import { account, answer, written } from '../../../support/connectors/zendesk/account.ts';
 import * as live from '../../../support/connectors/zendesk/preflight.ts';

@@ -37,5 +37,6 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
 /** An API that only reads, and reads what `answer` returns for the path. */
 export function readOnlyApi(answer: (path: string) => unknown): ZendeskApi {
   const never = (): Promise<never> => Promise.reject(new Error('not used'));
-  return { get: async (path, schema) => schema.parse(answer(path)), send: never, listTicketFields: never };
+  const get: ZendeskApi['get'] = async (path, schema) => schema.parse(answer(path));
+  return { get, send: never, updateMany: never, listTicketFields: never };
 }

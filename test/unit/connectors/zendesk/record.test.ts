@@ -1,7 +1,6 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
-import { catalogueOf, slugOf } from '../../../../connectors/zendesk/fields.ts';
-import { present } from '../../../../connectors/zendesk/record.ts';
+import { catalogueOf, present, slugOf } from '../../../../connectors/zendesk/record.ts';
 import { ticketRows } from '../../../../connectors/zendesk/ticket.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { readOnlyApi } from '../../../support/connectors/zendesk/ports.ts';

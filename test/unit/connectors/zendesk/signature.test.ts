@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { signatureScheme } from '../../../../connectors/zendesk/zendesk.ts';
+import { signatureScheme } from '../../../../connectors/zendesk/events.ts';
 import type { Delivery, Verdict } from '../../../../core/connector/contract.ts';
 import { signHmac, verifyHmac } from '../../../../core/connector/signature.ts';
 import { signZendesk } from '../../../../standins/zendesk/webhooks.ts';

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Field, fieldKinds, resolve } from '../../../../connectors/zendesk/fields.ts';
+import { type Field, type FieldValue, fieldKinds } from '../../../../connectors/zendesk/fields.ts';
 import { settings } from '../../../../connectors/zendesk/settings.ts';
 import type { Row, Ticket } from '../../../../connectors/zendesk/ticket.ts';
-import type { FieldValue } from '../../../../connectors/zendesk/values.ts';
-import { ticketWriting } from '../../../../connectors/zendesk/write.ts';
+import { onTickets } from '../../../../connectors/zendesk/write.ts';
 import type { WriteBack } from '../../../../core/connector/contract.ts';
-import { DeskWriter } from '../../../../core/connector/desk/write.ts';
 import { readOnlyApi, testPorts } from '../../../support/connectors/zendesk/ports.ts';
 
 const item: WriteBack = {
@@ -33,40 +31,35 @@ function ticket(
 }
 
 const Sent = z.object({
-  tickets: z.tuple([
-    z.object({
-      custom_fields: z.array(z.object({ id: z.number(), value: z.unknown() })).default([]),
-      additional_tags: z.array(z.string()).default([]),
-      remove_tags: z.array(z.string()).default([]),
-      comment: z.unknown().optional(),
-    }),
-  ]),
+  custom_fields: z.array(z.object({ id: z.number(), value: z.unknown() })).default([]),
+  additional_tags: z.array(z.string()).default([]),
+  remove_tags: z.array(z.string()).default([]),
+  comment: z.unknown().optional(),
 });
 
 /** Writes on the ticket `before`, which is `after` afterwards. What was sent, whether notes were looked for, and the result. */
 async function written(writeBack: object, answer: WriteBack, before: Ticket, after = before, isEdit = false) {
   const credentials = { subdomain: 'a', clientId: 'i', clientSecret: 's', webhookSecrets: ['s'] };
   const parsed = settings.parse({ ...credentials, writeBack });
-  const seen: { sent?: z.output<typeof Sent>['tickets'][0]; looked: boolean } = { looked: false };
-  const job = { id: 'j', status: 'completed', results: [{ id: 7, success: true }] };
+  const seen: { sent?: z.output<typeof Sent>; looked: boolean } = { looked: false };
   const api: ReturnType<typeof readOnlyApi> = {
     ...readOnlyApi((path) => {
       if (!path.includes('/audits')) return { tickets: [after] };
       seen.looked = true;
       return { audits: [] };
     }),
-    async send(_method, _path, body, schema) {
-      seen.sent = Sent.parse(body).tickets[0];
-      return schema.parse({ job_status: job });
+    listTicketFields: async (schema) => schema.parse(fields),
+    async updateMany(_what, changes) {
+      [seen.sent] = z.tuple([Sent]).parse(changes);
+      return new Map([['7', { id: '7', success: true }]]);
     },
   };
   const kinds = fieldKinds(parsed, api, () => new Date());
-  const account = { settings: parsed, ports: testPorts().ports, api, kinds, finished: async () => job };
+  const account = { settings: parsed, ports: testPorts().ports, api, kinds };
   const none = new Map<string, never>();
   const names = { brands: none, ticket_forms: none, custom_statuses: none };
   const row: Row = { ...before, beside: { users: none, groups: none, organizations: none, ...names } };
-  const writing = ticketWriting(account, resolve(kinds.tickets, fields).targets, new Map([['7', row]]), isEdit);
-  const [result] = await new DeskWriter({ vendor: 'Zendesk', record: 'ticket' }, writing).write([answer]);
+  const [result] = await onTickets(account, new Map([['7', row]]), isEdit).write([answer]);
   return { ...seen, result };
 }
 
