@@ -19,6 +19,7 @@ const header = z
   .transform((name) => name.toLowerCase());
 
 const expression = ExpressionSource.meta({ description: "JSONata over the event's body" });
+const finds = (what: string) => expression.optional().describe(what);
 
 const signature = z
   .discriminatedUnion('kind', [
@@ -68,41 +69,31 @@ const survey = z.strictObject({
 
 const event = z
   .strictObject({
-    id: expression
-      .optional()
-      .describe(
-        "The event's id, the same in each of its deliveries. Left out: the signed id of Standard Webhooks, else the body",
-      ),
+    id: finds(
+      "The event's id, the same in each of its deliveries. Left out: the signed id of Standard Webhooks, else the body",
+    ),
     at: expression
       .default('timestamp')
       .describe(
         'The time of the event: ISO 8601 with Z or an offset; without a value the time of receipt. The newest event counts',
       ),
     type: expression.default('type').describe("The event's name in traces"),
-    record: expression.optional().describe("The record's id at the sender"),
-    closed: expression.optional().describe('True: the record is closed, and the event holds the whole record'),
-    changed: expression
-      .optional()
-      .describe('True: the record is open again, cancelled, refunded or deleted: its journey ends'),
-    closedAt: expression
-      .optional()
-      .describe(
-        'The time of the closing, which also names it. Left out: `at`, so that each event is a closing of its own',
-      ),
-    person: expression
-      .optional()
-      .describe(
-        "The sender's id of the customer, by which erasures find the record. 0 counts as none; give no value for other guests",
-      ),
-    contacts: expression
-      .optional()
-      .describe(
-        'All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all. Left out: the contacts that rules use, and the values beside them in the same object',
-      ),
-    timeZone: expression.optional().describe("The customer's IANA time zone"),
-    country: expression.optional().describe("Of the customer's address: ISO 3166 code or English name"),
-    region: expression.optional().describe('Its state or province, by code or name'),
-    locale: expression.optional().describe("The customer's language (BCP 47)"),
+    record: finds("The record's id at the sender"),
+    closed: finds('True: the record is closed, and the event holds the whole record'),
+    changed: finds('True: the record is open again, cancelled, refunded or deleted: its journey ends'),
+    closedAt: finds(
+      'The time of the closing, which also names it. Left out: `at`, so that each event is a closing of its own',
+    ),
+    person: finds(
+      "The sender's id of the customer, by which erasures find the record. 0 counts as none; give no value for other guests",
+    ),
+    contacts: finds(
+      'All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all. Left out: the contacts that rules use, and the values beside them in the same object',
+    ),
+    timeZone: finds("The customer's IANA time zone"),
+    country: finds("Of the customer's address: ISO 3166 code or English name"),
+    region: finds('Its state or province, by code or name'),
+    locale: finds("The customer's language (BCP 47)"),
     shape: expression.default('$').describe('The record for rules and fields: an object'),
     graded: z
       .strictObject({ when: expression, grade: expression.optional(), comment: expression.optional() })
