@@ -3,9 +3,8 @@ import pLimit from 'p-limit';
 import { aboutRecords } from '../../core/connector/calls.ts';
 import { config, type Meaning, VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
-import { connections } from '../../core/connector/exchange.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
-import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from '../../core/connector/public-address.ts';
+import { fetchFrom, isOfPrivateAddress } from '../../core/connector/public-address.ts';
 import type { HttpResponse, SendFailure } from '../../core/connector/send.ts';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
@@ -25,10 +24,6 @@ type Target = NonNullable<WebhookSettings['writeBack']>;
 export type Post = (id: string, event: object) => Promise<'taken' | 'not-found'>;
 
 export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorPorts): Post {
-  // A kept connection always goes to the address that was checked when the connection was opened.
-  const { Agent } = connections();
-  const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
-  const literal = literalIn(url);
   const api = createVendorApi(
     {
       name: `The receiver of answers (${new URL(url).host})`,
@@ -40,12 +35,7 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
       rules: { table: { 410: config('it wants no more events', 'correct writeBack.url, or take writeBack out') } },
       unanswered,
       jsonOf,
-      async transport(to, init) {
-        // Without a name to look up, no connection would check the address.
-        if (!allowPrivate && literal !== undefined && !isPublicAddress(literal))
-          throw new PrivateAddress('the URL has a private address');
-        return await ports.fetch(to, Object.assign({ ...init }, { dispatcher }));
-      },
+      transport: fetchFrom({ url, allowPrivate }, ports.fetch).fetch,
     },
     ports,
   );
@@ -77,9 +67,7 @@ function jsonOf({ status, text }: HttpResponse): unknown {
 
 function unanswered({ cause }: SendFailure): Meaning | undefined {
   const remedy = 'name a public address in writeBack.url, or set writeBack.allowPrivate if it is meant';
-  for (let at = cause; at instanceof Error; at = at.cause)
-    if (at instanceof PrivateAddress) return config('it has a private address, which is not called', remedy);
-  return undefined;
+  return isOfPrivateAddress(cause) ? config('it has a private address, which is not called', remedy) : undefined;
 }
 
 /** The id of an event, the same for the same text. */

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { secret as plainSecret, webhookSecrets } from '../../core/connector/settings.ts';
+import {
+  httpsUnlessPrivate,
+  secret as plainSecret,
+  receiver,
+  signingSecret,
+  webhookSecrets,
+} from '../../core/connector/settings.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 
@@ -117,38 +123,19 @@ const event = z
   })
   .describe('What an event means');
 
-/** Whether the text is a URL without user name and password (which fetch refuses) and without a fragment. */
-function isPlainUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, hash } = new URL(text);
-  return ['https:', 'http:'].includes(protocol) && username + password + hash === '';
-}
-
 const writeBack = z
   .strictObject({
-    url: z.string().refine(isPlainUrl, 'https://host/path, without a name, a password or a #').describe('The receiver'),
-    secrets: secrets(
-      z
-        .string()
-        .refine(
-          (text) => isStandardSecret(text) && !text.startsWith('whpk_'),
-          'must be whsec_ and the base64 of 24 to 64 random bytes',
-        ),
-    ).describe('Signs what is sent (Standard Webhooks): `whsec_…`; two while rotating, and both sign'),
-    allowPrivate: z
-      .boolean()
-      .default(false)
-      .describe('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
+    ...receiver,
+    secrets: secrets(signingSecret).describe(
+      'Signs what is sent (Standard Webhooks): `whsec_…`; two while rotating, and both sign',
+    ),
     include: z
       .array(z.enum(['comment', 'answers']))
       .default(['comment', 'answers'])
       .describe('Personal data beside the grade'),
     noAnswer: z.boolean().default(false).describe('Sends `feedback.unanswered` when a journey expires'),
   })
-  .refine(({ url, allowPrivate }) => allowPrivate || !url.startsWith('http:'), {
-    path: ['url'],
-    error: 'must be https; http needs allowPrivate',
-  })
+  .refine(...httpsUnlessPrivate)
   .describe('Where answers are posted to, signed');
 
 /** A webhook source in the configuration: any system that can send webhooks. */
