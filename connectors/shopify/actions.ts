@@ -3,7 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
 import { idOf, isOrderId } from './order.ts';
 import { type ShopifySettings, TagAction } from './settings.ts';
-import { grantedScopes } from './webhooks.ts';
+import { installedApp } from './webhooks.ts';
 import { addTags, type CurrentOrder, currentReader, type Mutation, sender, setNote, withLine } from './write.ts';
 
 export const actions = { tag: TagAction, note: noteAction };
@@ -34,7 +34,7 @@ export function actor({ shop, writeBack }: ShopifySettings, api: ShopifyApi) {
     },
     async (wanted) => {
       if (Array.isArray(wanted) || wanted.customer === undefined) return undefined;
-      if ((await grantedScopes(api)).includes('write_customers')) return undefined;
+      if ((await installedApp(api)).scopes.includes('write_customers')) return undefined;
       const remedy = 'Add it to the app in the Dev Dashboard and install the app again, or tag the order alone';
       return { problem: 'the app lacks write_customers', remedy };
     },

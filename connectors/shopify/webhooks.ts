@@ -9,13 +9,27 @@ import type { ShopifySettings } from './settings.ts';
 export const missingScopes = (granted: readonly string[]): string[] =>
   scopes.filter((one) => !granted.includes(one) && !granted.includes(one.replace('read_', 'write_')));
 
-export const Granted = listOf(z.object({ handle: z.string() })).transform((all) => all.map(({ handle }) => handle));
-const Installation = z.object({ currentAppInstallation: z.object({ accessScopes: Granted }) });
+const App = z
+  .object({
+    currentAppInstallation: z.object({
+      accessScopes: listOf(z.object({ handle: z.string() })),
+      app: z.object({ webhookApiVersion: z.string() }),
+    }),
+    shop: z.object({ myshopifyDomain: z.string() }),
+  })
+  .transform(({ currentAppInstallation: { accessScopes, app }, shop }) => ({
+    scopes: accessScopes.map(({ handle }) => handle),
+    /** The API version of webhooks, which is a setting of the app. */
+    webhookVersion: app.webhookApiVersion,
+    shop: shop.myshopifyDomain,
+  }));
+export type InstalledApp = z.output<typeof App>;
 
-export async function grantedScopes(api: ShopifyApi): Promise<string[]> {
-  const document = 'query Scopes { currentAppInstallation { accessScopes { handle } } }';
-  const operation = { name: 'Scopes', document, data: Installation, price: { base: 2, each: 0 } };
-  return (await api.call(operation)).currentAppInstallation.accessScopes;
+export function installedApp(api: ShopifyApi): Promise<InstalledApp> {
+  const document = `query App {
+    currentAppInstallation { accessScopes { handle } app { webhookApiVersion } } shop { myshopifyDomain }
+  }`;
+  return api.call({ name: 'App', document, data: App, price: { base: 4, each: 0 } });
 }
 
 /** The topics of this source's webhooks, by their names in the API. The API has no subscriptions to compliance topics. */
@@ -35,13 +49,12 @@ const Subscription = z.object({
 });
 export type Subscription = z.output<typeof Subscription>;
 
-/** The fields of `webhookSubscriptions`. The API lists only webhooks that it created itself, and not those of a shopify.app.toml. */
-export const subscriptionFields =
-  'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
-export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
+const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
 
+/** The API lists only webhooks that it created itself, and not those of a shopify.app.toml. */
 export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Promise<Subscription[]> {
-  const document = `query Subscriptions { ${subscriptionFields} }`;
+  const fields = 'id topic uri format filter includeFields';
+  const document = `query Subscriptions { webhookSubscriptions(first: 100) { nodes { ${fields} } } }`;
   const operation = { name: 'Subscriptions', document, data: Subscriptions, price: { base: 102, each: 0 } };
   return (await api.call(operation, {}, urgency)).webhookSubscriptions.nodes;
 }

@@ -19,7 +19,7 @@ import { isBlank } from '../../core/visible-text.ts';
 import { inPages, type Request, type ShopifyApi } from './api.ts';
 import { isOrderId, orderGid, readOrders } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
-import { grantedScopes } from './webhooks.ts';
+import { installedApp } from './webhooks.ts';
 
 type WriteBackSettings = ShopifySettings['writeBack'];
 
@@ -263,7 +263,7 @@ export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): 
       return `a metafield of whole numbers takes no ${value}: choose another key (writeBack.grade), and let "closeloop setup" define it`;
     },
     async unseen(ids) {
-      if ((await grantedScopes(api)).includes('read_all_orders')) return [];
+      if ((await installedApp(api)).scopes.includes('read_all_orders')) return [];
       const why = 'deleted, or older than 60 days, which needs the scope read_all_orders';
       return [`${ids.length} orders can't be seen: ${why}`];
     },
