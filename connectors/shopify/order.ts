@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Rows } from '../../core/connector/desk/rows.ts';
+import { misshapen, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { firstMismatch } from '../../core/mismatches.ts';
 import { inPages, type Operation, type ShopifyApi } from './api.ts';
 import type { ShopifySettings } from './settings.ts';
 
@@ -141,18 +140,12 @@ export async function readOrders<Row>(
     for (const one of page.answer?.data.nodes ?? []) {
       const { data: node } = Node.safeParse(one); // null: the order does not exist
       if (node === undefined || rows.has(idOf(node.id))) continue;
-      const row = await rowOf(node, page.answer?.data.definitions).catch((error: unknown) => shapeError(node, error));
-      rows.set(idOf(node.id), row);
+      const id = idOf(node.id);
+      const row = rowOf(node, page.answer?.data.definitions);
+      rows.set(id, await row.catch((error: unknown) => misshapen(`Shopify order ${id}`, error)));
     }
   }
   return rows;
-}
-
-function shapeError({ id }: Node, cause: unknown): CloseloopError {
-  if (cause instanceof CloseloopError) return cause;
-  if (!(cause instanceof z.ZodError)) throw cause;
-  const message = `Shopify: order ${idOf(id)} has another shape than documented, at ${firstMismatch(cause)}`;
-  return new CloseloopError(message, { kind: 'permanent' }, { cause });
 }
 
 const Metafield = z.object({ value: z.string() });

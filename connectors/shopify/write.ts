@@ -86,15 +86,12 @@ export function currentReader(writeBack: WriteBackSettings, api: ShopifyApi, fur
     });
 }
 
-/** Limits in characters: Shopify's limit of a note, and a length that every metafield takes. */
-const limits = { note: 5_000, text: 10_000 };
-
 /** The form of a part in a metafield; null clears the metafield. Shopify stores no empty values. */
-function written({ part, value }: AnswerPart): string | null {
+function written({ part, value }: AnswerPart, { commentLength = Infinity }: { commentLength?: number }): string | null {
   if (value instanceof Date) return inSeconds(value);
   if (part === 'status') return value === 'answered' ? 'answered' : 'no answer';
   const text = surveyText(value ?? '');
-  return isBlank(text) ? null : cut(text, limits.text);
+  return isBlank(text) ? null : cut(text, commentLength);
 }
 
 /** One mutation of a call; `$v` stands for its variable. */
@@ -276,6 +273,9 @@ const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 /** Matches the line of a note that an answer rule has added. Only an erasure removes this line. */
 const lineOfAction = /\n?\[note: [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
+/** Shopify's limit of a note, in characters. */
+const mostOfNote = 5_000;
+
 const begun = (note: string) => (note === '' ? '' : `${note}\n`);
 
 /**
@@ -289,7 +289,7 @@ function noteWith(item: WriteBack, note: string): string {
   const about = `${inLine(campaign)}, ${answeredAt.toISOString().slice(0, 10)}`;
   const head = `${begun(note.replace(ourLine, ''))}[feedback${given} (${about})`;
   const tail = ` · closeloop ${marker}]`;
-  const room = limits.note - head.length - tail.length - 6;
+  const room = mostOfNote - head.length - tail.length - 6;
   if (room < 0) return note; // A full note stays unchanged.
   return head + (comment === null ? '' : `: "${cut(inLine(comment), room)}"`) + tail;
 }
@@ -299,7 +299,7 @@ export function withLine(note: string, { text, marker }: ActionNote): string | u
   const tail = ` · closeloop ${marker}]`;
   if (note.includes(tail)) return note;
   const head = `${begun(note)}[note: `;
-  const room = limits.note - head.length - tail.length;
+  const room = mostOfNote - head.length - tail.length;
   return room < 20 ? undefined : head + cut(inLine(text), room) + tail;
 }
 

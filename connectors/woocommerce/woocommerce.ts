@@ -6,6 +6,7 @@ import { customerOf } from '../../core/connector/customer.ts';
 import { noteAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollWindow } from '../../core/connector/desk/poll.ts';
+import { isFailure } from '../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskNotes, type DeskWriting, inPlainForm } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { type Listed, listOrders, openShop, ordersOf, type Shop } from './api.ts';
@@ -145,11 +146,10 @@ function poller(settings: WooCommerceSettings, shop: Shop, ports: ConnectorPorts
         };
         return listOrders(shop, ListedOrder, query, 'background');
       },
-      changedAt: ({ order }) => (order instanceof VendorError ? undefined : (order.date_modified_gmt ?? undefined)),
+      changedAt: ({ order }) => (isFailure(order) ? undefined : (order.date_modified_gmt ?? undefined)),
       events({ order, raw }, { since, at }) {
         const of = { ...settings, at };
-        if (!(order instanceof VendorError))
-          return eventsOf(order, { ...of, via: 'poll', what: 'poll', news: since }).events;
+        if (!isFailure(order)) return eventsOf(order, { ...of, via: 'poll', what: 'poll', news: since }).events;
         ports.log.warn({ why: order.message }, 'the poll met an order of another shape than documented');
         return eventOfUnreadable(raw, of);
       },
