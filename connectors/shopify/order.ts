@@ -218,15 +218,15 @@ function completer(trigger: Trigger, api: ShopifyApi): (node: Node) => Promise<N
   }
 
   async function withAllItems(node: Node): Promise<Node> {
-    let page = Items.safeParse(node).data?.lineItems;
-    if (!page?.pageInfo.hasNextPage) return node;
-    const nodes = [...page.nodes];
-    while (page?.pageInfo.hasNextPage && page.pageInfo.endCursor != null) {
-      const more: z.output<typeof One> = await api.call(furtherItems, { id: node.id, after: page.pageInfo.endCursor });
+    const nodes: unknown[] = [];
+    for (let page = Items.safeParse(node).data?.lineItems; page !== undefined; ) {
+      nodes.push(...page.nodes);
+      const { hasNextPage, endCursor: after } = page.pageInfo;
+      if (!hasNextPage || after == null) return { ...node, lineItems: { nodes } };
+      const more: z.output<typeof One> = await api.call(furtherItems, { id: node.id, after });
       page = Items.safeParse(more.node).data?.lineItems;
-      nodes.push(...(page?.nodes ?? []));
     }
-    return { ...node, lineItems: { nodes } };
+    return nodes.length === 0 ? node : { ...node, lineItems: { nodes } };
   }
 
   return async (node) => await withAllItems(await withAllParts(node));

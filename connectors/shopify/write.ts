@@ -116,8 +116,15 @@ export const setNote = (gid: string, note: string): Mutation => {
 
 type Changed = ChangedRow<CurrentOrder, string>;
 
-/** Whether the metafield for the grade holds whole numbers alone. */
-const takesWhole = ({ gradeType }: CurrentOrder) => gradeType !== undefined && gradeType !== gradeKinds.fraction;
+/** The type of the metafield for a value; undefined for a fraction in a metafield of whole numbers. */
+function typeFor(part: PartName, value: string, { gradeType }: CurrentOrder): string | undefined {
+  if (part !== 'grade') return kindOf(part).type;
+  if (gradeType === gradeKinds.fraction) return gradeType;
+  if (isWhole(value)) return gradeKinds.whole;
+  return gradeType === undefined ? gradeKinds.fraction : undefined;
+}
+
+const isWhole = (value: string | null) => Number.isInteger(Number(value));
 
 /**
  * The mutations of a change, in the order of their execution. Tags are added and removed one by one, because setting the list would replace
@@ -131,14 +138,12 @@ function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBac
     const value = values.get(key);
     if (value === undefined) continue;
     const owner = { ownerId: id, namespace: writeBack.namespace, key };
-    const isFraction = part === 'grade' && !Number.isInteger(Number(value));
-    const type =
-      part === 'grade' && (isFraction || row.gradeType === gradeKinds.fraction)
-        ? gradeKinds.fraction
-        : kindOf(part).type;
     if (value === null) unset.push(owner);
-    else if (!isFraction || !takesWhole(row))
-      set.push({ ...owner, type, value, compareDigest: row.held.get(key)?.compareDigest ?? null });
+    else {
+      const type = typeFor(part, value, row);
+      const compareDigest = row.held.get(key)?.compareDigest ?? null;
+      if (type !== undefined) set.push({ ...owner, type, value, compareDigest });
+    }
   }
   const added = tags.filter((tag) => !row.tags.includes(tag));
   const removed = row.tags.filter((tag) => !tags.includes(tag));
@@ -235,7 +240,6 @@ function refusal(shop: string, id: string, why: string): CloseloopError {
  */
 export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): DeskWriting<CurrentOrder, string> {
   const send = sender('WriteAnswers', api);
-  const isWhole = (value: string | null) => Number.isInteger(Number(value));
   return {
     settings: writeBack,
     rows: { isId: isOrderId, many: currentReader(writeBack, api) },

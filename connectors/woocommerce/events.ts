@@ -84,8 +84,6 @@ export function events(
   return noEvent('a delivery', 'not an order');
 }
 
-type OrderEvents = Extract<Events, { ok: true }> & { events: RecordEvent[] };
-
 /**
  * The event for an order from a webhook or the poll. The key of a closing contains only the closing, so that closeloop's own writes, the next
  * poll and a repeated delivery give the same key; `closing` leads all of them to one journey.
@@ -95,7 +93,7 @@ type OrderEvents = Extract<Events, { ok: true }> & { events: RecordEvent[] };
 export function eventsOf(
   order: OrderMoment,
   context: Pick<WooCommerceSettings, 'statuses'> & { via: 'webhook' | 'poll'; what: string; news: Date; at: Date },
-): OrderEvents {
+) {
   const { statuses, via, news, at } = context;
   const { id: recordId, status, date_modified_gmt: modified } = order;
   const what = `${context.what}: status ${status}`;
