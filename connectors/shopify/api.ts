@@ -97,10 +97,11 @@ export const inPages = <Item, S extends z.ZodType>(
   items: readonly Item[],
   requestOf: (items: readonly Item[]) => Request,
   weightOf?: (item: Item) => number,
+  urgency?: Urgency,
 ) =>
   inPaidCalls(
     items,
-    (bounds, itemsFor) => api.callSized(operation, bounds, (entries) => requestOf(itemsFor(entries))),
+    (bounds, itemsFor) => api.callSized(operation, bounds, (entries) => requestOf(itemsFor(entries)), urgency),
     weightOf,
   );
 

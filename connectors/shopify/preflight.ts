@@ -12,6 +12,7 @@ import { fractionsIn, gradeTypes, type NeededField } from '../../core/connector/
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
+import { mutate } from './mutations.ts';
 import { apiVersion, type ShopifySettings } from './settings.ts';
 import {
   type InstalledApp,
@@ -129,9 +130,6 @@ function oddWebhooks(ours: readonly Subscription[], wanted: readonly string[]): 
   });
 }
 
-const UserError = z.object({ code: z.string().nullish() });
-const Made = z.object({ made: z.object({ userErrors: listOf(UserError) }).nullable() });
-
 function fieldsOf({ writeBack: { namespace } }: ShopifySettings, api: ShopifyApi): DeskFields {
   const document = `query Definitions($namespace: String!) {
     metafieldDefinitions(first: 250, ownerType: ORDER, namespace: $namespace) {
@@ -159,22 +157,17 @@ function fieldsOf({ writeBack: { namespace } }: ShopifySettings, api: ShopifyApi
 }
 
 async function define({ part, name: key, types: [type] }: NeededField, namespace: string, api: ShopifyApi) {
-  const document = `mutation Define($definition: MetafieldDefinitionInput!) {
-    made: metafieldDefinitionCreate(definition: $definition) { userErrors { code } }
-  }`;
-  const definition = {
+  const value = {
     ...{ name: kindOf(part).label, namespace, key, ownerType: 'ORDER', type },
     description: 'What the customer answered when asked for feedback on this order. Written by closeloop.',
     // An app may set the access only in its own namespace.
     ...(namespace.startsWith('$app') && { access: { admin: 'MERCHANT_READ' } }),
   };
-  const operation = { name: 'Define', document, data: Made, price: { base: 11, each: 0 } };
-  const { made } = await api.call(operation, { definition });
-  const refused = (made?.userErrors ?? [{ code: 'no answer' }]).find(({ code }) => code !== 'TAKEN');
-  if (refused === undefined)
+  const call = 'metafieldDefinitionCreate(definition: $v)';
+  const why = await mutate(api, 'Define', [{ call, type: 'MetafieldDefinitionInput!', value, errors: 'code' }]);
+  if (why === undefined || why.endsWith(' TAKEN'))
     return { note: 'Pin it (Settings > Metafields and metaobjects > Orders) to have it shown on every order.' };
-  const code = /^[A-Z_]{1,60}$/.test(refused.code ?? '') ? refused.code : 'refused';
-  const problem = `Shopify refuses the definition of metafield ${namespace}.${key} (${code})`;
+  const problem = `Shopify refuses the definition of metafield ${namespace}.${key} (${why})`;
   const remedy = `choose another namespace or key in writeBack.${part}`;
   throw new CloseloopError(`${problem}: ${remedy}`, { kind: 'config' });
 }

@@ -3,6 +3,7 @@ import type { Urgency } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
+import { mutate } from './mutations.ts';
 import { scopes } from './responses.ts';
 import type { ShopifySettings } from './settings.ts';
 
@@ -59,26 +60,17 @@ export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Prom
   return (await api.call(operation, {}, urgency)).webhookSubscriptions.nodes;
 }
 
-const Outcome = z.object({ userErrors: listOf(z.object({ field: listOf(z.string()).nullish() })) }).nullable();
-const change = { data: z.object({ done: Outcome }), price: { base: 11, each: 0 } };
-
 /** Creates a webhook. A webhook that exists already, after an attempt with an unknown outcome, counts as created. */
 export async function subscribe(api: ShopifyApi, topic: string, uri: string, urgency: Urgency = 'work'): Promise<void> {
-  const document = `mutation Subscribe($topic: WebhookSubscriptionTopic!, $subscription: WebhookSubscriptionInput!) {
-    done: webhookSubscriptionCreate(topic: $topic, webhookSubscription: $subscription) { userErrors { field } }
-  }`;
-  const variables = { topic, subscription: { uri, format: 'JSON' } };
-  const { done } = await api.call({ name: 'Subscribe', document, ...change }, variables, urgency);
-  if (done !== null && done.userErrors.length === 0) return;
+  const call = `webhookSubscriptionCreate(topic: ${topic}, webhookSubscription: $v)`;
+  const creation = { call, type: 'WebhookSubscriptionInput!', value: { uri, format: 'JSON' } };
+  const why = await mutate(api, 'Subscribe', [creation], urgency);
+  if (why === undefined) return;
   const all = await listSubscriptions(api, urgency);
   if (all.some((one) => one.topic === topic && one.uri === uri)) return;
-  const at = done?.userErrors[0]?.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.') ?? 'an unnamed field';
   const needs = `its address must be https and public, and the app must be allowed ${scopes.join(', ')}`;
-  throw new CloseloopError(`Shopify refuses the webhook ${topic} (${at}): ${needs}`, { kind: 'config' });
+  throw new CloseloopError(`Shopify refuses the webhook ${topic} (${why}): ${needs}`, { kind: 'config' });
 }
 
-export async function unsubscribe(api: ShopifyApi, id: string): Promise<void> {
-  const document =
-    'mutation Unsubscribe($id: ID!) { done: webhookSubscriptionDelete(id: $id) { userErrors { field } } }';
-  await api.call({ name: 'Unsubscribe', document, ...change }, { id });
-}
+export const unsubscribe = (api: ShopifyApi, id: string) =>
+  mutate(api, 'Unsubscribe', [{ call: 'webhookSubscriptionDelete(id: $v)', type: 'ID!', value: id }]);

@@ -13,10 +13,11 @@ import type { WriteBack } from '../../core/connector/contract.ts';
 import type { Rows } from '../../core/connector/desk/rows.ts';
 import type { ChangedRow, DeskWriting } from '../../core/connector/desk/write.ts';
 import { inSeconds } from '../../core/connector/seconds.ts';
-import { listOf, mapOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { isBlank } from '../../core/visible-text.ts';
-import { inPages, type Request, type ShopifyApi } from './api.ts';
+import type { ShopifyApi } from './api.ts';
+import { type Mutation, send } from './mutations.ts';
 import { isOrderId, orderGid, readOrders } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 import { installedApp } from './webhooks.ts';
@@ -94,16 +95,6 @@ function written({ part, value }: AnswerPart, { commentLength = Infinity }: { co
   return isBlank(text) ? null : cut(text, commentLength);
 }
 
-/** One mutation of a call; `$v` stands for its variable. */
-export interface Mutation {
-  call: string;
-  /** The type of the variable. */
-  type: string;
-  value: unknown;
-  /** The fields to read from errors: never messages, which may repeat values. */
-  errors?: string;
-}
-
 /** @param gid the id of an order or a customer */
 export const addTags = (gid: string, tags: readonly string[]): Mutation => {
   return { call: `tagsAdd(id: "${gid}", tags: $v)`, type: '[String!]!', value: tags };
@@ -163,64 +154,6 @@ function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBac
   return all.filter((one) => one !== false);
 }
 
-/** The price of a mutation with its list of errors. Source: shopify.dev, "rate limits". */
-const price = { base: 0, each: 11 };
-
-/** The result fields of every mutation; only metafields have codes. */
-const Outcome = z
-  .object({ userErrors: listOf(z.object({ code: z.string().nullish(), field: listOf(z.string()).nullish() })) })
-  .nullable();
-
-/** The failed changes by order: Shopify's refusal, or the error that leaves the outcome unknown. */
-type Undone = Map<string, string | CloseloopError>;
-
-/** Sends the mutations of orders, as many in one call as the points afford. An order's mutations stay together, and keep their order. */
-export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string, Mutation[]>) => Promise<Undone> {
-  const operation = { name, data: mapOf(Outcome), price };
-  type Item = readonly [id: string, mutations: Mutation[]];
-  const requestOf = (items: readonly Item[]) =>
-    callOf(
-      name,
-      items.flatMap(([, mutations]) => mutations),
-    );
-
-  return async (work) => {
-    const undone: Undone = new Map();
-    for await (const page of inPages(api, operation, [...work], requestOf, ([, mutations]) => mutations.length)) {
-      const all = page.items.flatMap(([id, mutations]) => mutations.map((mutation) => ({ id, mutation })));
-      for (const [n, { id, mutation }] of all.entries()) {
-        const { error, answer } = page;
-        const why = error ?? answer?.failures.get(`o${n}`) ?? refusalOf(mutation, answer?.data[`o${n}`]);
-        if (why !== undefined) undone.set(id, why);
-      }
-    }
-    return undone;
-  };
-}
-
-/** Puts many mutations into one call; the response has a result for each: `o0`, `o1` … */
-function callOf(name: string, mutations: readonly Mutation[]): Request {
-  const variables = mutations.map(({ type }, n) => `$v${n}: ${type}`).join(', ');
-  const fields = mutations.map(
-    ({ call, errors = 'field' }, n) => `o${n}: ${call.replace('$v', `$v${n}`)} { userErrors { ${errors} } }`,
-  );
-  return {
-    document: `mutation ${name}(${variables}) {\n${fields.join('\n')}\n}`,
-    variables: Object.fromEntries(mutations.map(({ value }, n) => [`v${n}`, value])),
-  };
-}
-
-/** "metafieldsSet: INVALID_TYPE at 0.value"; undefined for a success. */
-function refusalOf({ call }: Mutation, outcome: z.output<typeof Outcome> | undefined): string | undefined {
-  const name = call.slice(0, call.indexOf('('));
-  if (outcome == null) return `${name}: no answer`;
-  const [error] = outcome.userErrors;
-  if (error === undefined) return undefined;
-  const code = /^[A-Z_]{1,60}$/.test(error.code ?? '') ? error.code : 'refused';
-  const at = error.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.');
-  return `${name}: ${code}${at ? ` at ${at}` : ''}`;
-}
-
 /** The error for a refusal. A metafield definition that refuses closeloop's writes concerns all orders; every other refusal concerns this order. */
 function refusal(shop: string, id: string, why: string): CloseloopError {
   const [kind, remedy] = /STALE_OBJECT|INVALID_COMPARE_DIGEST/.test(why)
@@ -239,7 +172,6 @@ function refusal(shop: string, id: string, why: string): CloseloopError {
  * limit of points allows. A metafield is written only over the value that was read: a call that Shopify executes late changes no newer value.
  */
 export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): DeskWriting<CurrentOrder, string> {
-  const send = sender('WriteAnswers', api);
   return {
     settings: writeBack,
     rows: { isId: isOrderId, many: currentReader(writeBack, api) },
@@ -254,7 +186,7 @@ export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): 
     },
     async putMany(changed) {
       const work = changed.map((one) => [one.id, mutationsFor(one, writeBack)] as const);
-      const undone = await send(new Map(work.filter(([, mutations]) => mutations.length > 0)));
+      const undone = await send(api, 'WriteAnswers', new Map(work.filter(([, mutations]) => mutations.length > 0)));
       return new Map([...undone].map(([id, why]) => [id, typeof why === 'string' ? refusal(shop, id, why) : why]));
     },
     notKept(place, value) {
