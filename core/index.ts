@@ -133,7 +133,7 @@ export {
   deskPreflight,
   type WantedHook,
 } from './connector/desk/preflight.ts';
-export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { isFailure, misshapen, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
 export { putTogether } from './connector/desk/together.ts';
 export {
