@@ -170,10 +170,12 @@ export { inSeconds } from './connector/seconds.ts';
 export { type HttpResponse, SendFailure } from './connector/send.ts';
 export {
   answerPlaces,
+  flag,
   noAnswerNeeds,
   numericId,
   oneKindOfCredentials,
   ownPlaces,
+  pathAddress,
   secret,
   standinOrigin,
   webhookSecrets,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
+import { z } from 'zod';
 import { aboutRecords } from '../../core/connector/calls.ts';
-import { config, type Meaning, VendorError } from '../../core/connector/classify.ts';
+import { config, type Meaning } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { fetchFrom, isOfPrivateAddress } from '../../core/connector/public-address.ts';
@@ -45,14 +46,7 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
     const signed = signStandardWebhook({ id, at: ports.now(), body }, secrets);
     const headers = { 'user-agent': 'closeloop', ...signed };
     const call: VendorCall = { method: 'POST', path: '', place: 'an event', body, headers };
-    const response = await api.exchange(call);
-    try {
-      await api.accept(call, response);
-      return 'taken';
-    } catch (error) {
-      if (error instanceof VendorError && error.isGone) return 'not-found';
-      throw error;
-    }
+    return (await api.find(call, z.null())) === undefined ? 'not-found' : 'taken';
   };
 }
 

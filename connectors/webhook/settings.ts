@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  flag,
   httpsUnlessPrivate,
   secret as plainSecret,
   receiver,
@@ -133,7 +134,7 @@ const writeBack = z
       .array(z.enum(['comment', 'answers']))
       .default(['comment', 'answers'])
       .describe('Personal data beside the grade'),
-    noAnswer: z.boolean().default(false).describe('Sends `feedback.unanswered` when a journey expires'),
+    noAnswer: flag('Sends `feedback.unanswered` when a journey expires'),
   })
   .refine(...httpsUnlessPrivate)
   .describe('Where answers are posted to, signed');

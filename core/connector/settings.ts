@@ -8,6 +8,16 @@ import { isStandardSecret } from './standard-webhook.ts';
 /** A credential. */
 export const secret = z.string().trim().min(1, 'is empty').meta({ title: 'secret' });
 
+/** A setting that is true or false. */
+export const flag = (what: string, initial = false) => z.boolean().default(initial).describe(what);
+
+/** An address that may have a path, without a slash at its end. @param error the message for any other text */
+export const pathAddress = (error: string) =>
+  z
+    .string()
+    .refine((text) => isSafeAddress(text, 'path'), error)
+    .transform((text) => text.replace(/\/+$/, ''));
+
 /** The secrets that sign webhooks: one secret, or two during a rotation. @param missing the message for an empty list */
 export const webhookSecrets = <Secret extends z.ZodType>(one: Secret, missing: string) =>
   z.array(one).min(1, missing).max(2, 'takes the current secret and, while rotating, the other one');
@@ -116,10 +126,7 @@ export const receiver = {
     .string()
     .refine(isPlainUrl, 'must be like https://host/path, without a name, a password or a #')
     .describe('The receiver'),
-  allowPrivate: z
-    .boolean()
-    .default(false)
-    .describe('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
+  allowPrivate: flag('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
 };
 
 /** The URL holds no user name and password, which would go to whoever answers at the address, and no fragment. */
