@@ -119,13 +119,12 @@ function oddWebhooks(ours: readonly Subscription[], wanted: readonly string[]): 
     const warning = (problem: string, remedy: string) => warningAt(`webhook ${topic}`, problem, remedy);
     if (topic === 'ORDERS_UPDATED')
       return [warning('it comes with every change, our own included, and tells nothing more', 'Delete it.')];
+    if (!wanted.includes(topic)) return [];
+    const twice = 'it exists more than once: everything arrives several times';
     const again = 'Delete it and run "closeloop setup", unless it lets through all that closes or reopens an order.';
-    const isTwice = wanted.includes(topic) && others.length > 0;
     return [
-      ...(isTwice
-        ? [warning('it exists more than once: everything arrives several times', 'Delete all but one.')]
-        : []),
-      ...(wanted.includes(topic) && one?.filter ? [warning('a filter keeps some of its deliveries back', again)] : []),
+      ...(others.length > 0 ? [warning(twice, 'Delete all but one.')] : []),
+      ...(one?.filter ? [warning('a filter keeps some of its deliveries back', again)] : []),
     ];
   });
 }

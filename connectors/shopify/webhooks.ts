@@ -35,12 +35,8 @@ export function installedApp(api: ShopifyApi): Promise<InstalledApp> {
 
 /** The topics of this source's webhooks, by their names in the API. The API has no subscriptions to compliance topics. */
 export function topicsFor({ trigger, parcels }: Pick<ShopifySettings, 'trigger' | 'parcels'>): string[] {
-  const ofParcels = [
-    'ORDERS_FULFILLED',
-    'FULFILLMENTS_UPDATE',
-    ...(parcels === 'first' ? ['FULFILLMENTS_CREATE'] : []),
-  ];
-  const closing = trigger === 'paid' ? ['ORDERS_PAID'] : ofParcels;
+  const first = parcels === 'first' ? ['FULFILLMENTS_CREATE'] : [];
+  const closing = trigger === 'paid' ? ['ORDERS_PAID'] : ['ORDERS_FULFILLED', 'FULFILLMENTS_UPDATE', ...first];
   return [...closing, 'ORDERS_CANCELLED', 'REFUNDS_CREATE', 'APP_UNINSTALLED', 'APP_SCOPES_UPDATE'];
 }
 
