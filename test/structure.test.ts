@@ -117,7 +117,7 @@ function circles(edges: readonly Import[]): string[][] {
  */
 const notExported = new Set([
   'checkReceiver',
-  'fetchFrom',
+  'openReceiver',
   'isOfPrivateAddress',
   'receiver',
   'httpsUnlessPrivate',

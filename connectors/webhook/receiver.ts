@@ -5,7 +5,7 @@ import { aboutRecords } from '../../core/connector/calls.ts';
 import { config, type Meaning } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
-import { fetchFrom, isOfPrivateAddress } from '../../core/connector/public-address.ts';
+import { isOfPrivateAddress, openReceiver } from '../../core/connector/public-address.ts';
 import type { HttpResponse, SendFailure } from '../../core/connector/send.ts';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
@@ -36,7 +36,7 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
       rules: { table: { 410: config('it wants no more events', 'correct writeBack.url, or take writeBack out') } },
       unanswered,
       jsonOf,
-      transport: fetchFrom({ url, allowPrivate }, ports.fetch).fetch,
+      transport: openReceiver({ url, allowPrivate }, ports.fetch).fetch,
     },
     ports,
   );

@@ -1,4 +1,4 @@
-import { fetchFrom, isOfPrivateAddress } from '../../../core/connector/public-address.ts';
+import { isOfPrivateAddress, openReceiver } from '../../../core/connector/public-address.ts';
 import { transientAfter } from '../../../core/connector/retry-after.ts';
 import { type HttpResponse, send } from '../../../core/connector/send.ts';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
@@ -72,7 +72,7 @@ export function poster(
   { url, secrets, allowPrivate }: Pick<Webhook, 'url' | 'secrets' | 'allowPrivate'>,
   ports: Pick<Ports, 'fetch'>,
 ): { post: (id: string, payload: object) => Promise<void>; close: () => Promise<void> } {
-  const { fetch, close } = fetchFrom({ url, allowPrivate }, ports.fetch);
+  const { fetch, close } = openReceiver({ url, allowPrivate }, ports.fetch);
   const post = async (id: string, payload: object) => {
     const body = JSON.stringify(payload);
     // The machine's clock, as receivers compare the time with their own clock.
