@@ -91,51 +91,47 @@ type Topics = NonNullable<z.output<typeof Look>>['here'];
 export function webhookWatch(
   settings: WooCommerceSettings,
   shop: Shop,
-  ports: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
+  { log, hookUrl }: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
 ) {
+  const { site, watchEvery } = settings;
+  const { list, create, activate } = webhooksOf(settings, shop, 'background');
+  const hasTopic = (webhooks: readonly Webhook[], topic: string) => webhooks.some((one) => one.topic === topic);
+
+  /**
+   * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or redirected stay unchanged. Creates missing webhooks
+   * of the topics in `before` again. Returns the topics that deliver here.
+   */
+  async function wake(before: Topics): Promise<Topics> {
+    const all = await list();
+    const ours = all.filter(({ name }) => name.startsWith(namePrefix));
+    for (const { id, topic, status } of ours) {
+      if (status !== 'disabled') continue;
+      await activate(id);
+      log.warn({ site, webhook: id, topic }, 'the shop had switched this webhook off after failures: it is on again');
+    }
+    const here = hookUrl === undefined ? [] : all.filter(deliversTo(hookUrl));
+    const lost = before.filter((topic) => !hasTopic([...ours, ...here], topic));
+    if (ours.length + here.length + lost.length === 0)
+      log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
+    // Without an address closeloop can't create lost webhooks again.
+    if (hookUrl === undefined) return before;
+    for (const topic of lost) {
+      await create(topic, hookUrl);
+      log.warn({ site, topic }, 'the webhook of this topic was gone from the shop: it is made again');
+    }
+    return wantedTopics.filter((topic) => hasTopic(here, topic) || lost.includes(topic));
+  }
+
   return async (kept: unknown, at: Date) => {
     const last = Look.parse(kept);
-    if (last !== undefined && at.getTime() - last.at.getTime() < settings.watchEvery) return last;
+    if (last !== undefined && at.getTime() - last.at.getTime() < watchEvery) return last;
     const before = last?.here ?? [];
     try {
-      return { at, here: await wakeWebhooks(settings, shop, ports, before) };
+      return { at, here: await wake(before) };
     } catch (error) {
       // The poll has found the orders, so the failure only waits for the next check of the webhooks.
-      ports.log.warn({ why: messageOf(error) }, 'the webhooks could not be looked at');
+      log.warn({ why: messageOf(error) }, 'the webhooks could not be looked at');
       return { at, here: before };
     }
   };
-}
-
-/**
- * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or redirected stay unchanged. Creates missing webhooks
- * of the topics in `before` again. Returns the topics that deliver here.
- */
-async function wakeWebhooks(
-  settings: WooCommerceSettings,
-  shop: Shop,
-  { log, hookUrl }: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
-  before: Topics,
-): Promise<Topics> {
-  const { site } = settings;
-  const { list, create, activate } = webhooksOf(settings, shop, 'background');
-  const all = await list();
-  const ours = all.filter(({ name }) => name.startsWith(namePrefix));
-  for (const { id, topic, status } of ours) {
-    if (status !== 'disabled') continue;
-    await activate(id);
-    log.warn({ site, webhook: id, topic }, 'the shop had switched this webhook off after failures: it is on again');
-  }
-  const hasTopic = (webhooks: readonly Webhook[], topic: string) => webhooks.some((one) => one.topic === topic);
-  const here = hookUrl === undefined ? [] : all.filter(deliversTo(hookUrl));
-  const lost = before.filter((topic) => !hasTopic([...ours, ...here], topic));
-  if (ours.length + here.length + lost.length === 0)
-    log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
-  // Without an address closeloop can't create lost webhooks again.
-  if (hookUrl === undefined) return before;
-  for (const topic of lost) {
-    await create(topic, hookUrl);
-    log.warn({ site, topic }, 'the webhook of this topic was gone from the shop: it is made again');
-  }
-  return wantedTopics.filter((topic) => hasTopic(here, topic) || lost.includes(topic));
 }
