@@ -133,7 +133,7 @@ export {
   deskPreflight,
   type WantedHook,
 } from './connector/desk/preflight.ts';
-export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { isFailure, misshapen, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
 export { putTogether } from './connector/desk/together.ts';
 export {
@@ -170,10 +170,12 @@ export { inSeconds } from './connector/seconds.ts';
 export { type HttpResponse, SendFailure } from './connector/send.ts';
 export {
   answerPlaces,
+  flag,
   noAnswerNeeds,
   numericId,
   oneKindOfCredentials,
   ownPlaces,
+  pathAddress,
   secret,
   standinOrigin,
   webhookSecrets,

@@ -112,17 +112,17 @@ function circles(edges: readonly Import[]): string[][] {
 }
 
 /**
- * What the kit keeps for connectors that ship with it: their list, the pool of connections, addresses that only this machine can reach, and
- * what expressions are made of.
+ * What the kit keeps for connectors that ship with it: their list, receivers of closeloop's own events, and what expressions are made
+ * of.
  */
 const notExported = new Set([
   'checkReceiver',
-  'isPublicAddress',
-  'literalIn',
-  'PrivateAddress',
-  'publicLookup',
+  'openReceiver',
+  'isOfPrivateAddress',
+  'receiver',
+  'httpsUnlessPrivate',
+  'signingSecret',
   'BuiltIn',
-  'connections',
   'tooIntricate',
   'contactKey',
   'ExpressionSource',

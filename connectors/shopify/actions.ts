@@ -1,22 +1,21 @@
 import { type DeskAction, deskActor, doing, noteAction } from '../../core/connector/desk/act.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
+import { type Mutation, mutate } from './mutations.ts';
 import { idOf, isOrderId } from './order.ts';
 import { type ShopifySettings, TagAction } from './settings.ts';
-import { grantedScopes } from './webhooks.ts';
-import { addTags, type CurrentOrder, currentReader, type Mutation, sender, setNote, withLine } from './write.ts';
+import { installedApp } from './webhooks.ts';
+import { addTags, type CurrentOrder, currentReader, setNote, withLine } from './write.ts';
 
 export const actions = { tag: TagAction, note: noteAction };
 
 /** The actions of answer rules at Shopify. */
 export function actor({ shop, writeBack }: ShopifySettings, api: ShopifyApi) {
-  const send = sender('ActOnOrder', api);
-  async function change({ id }: CurrentOrder, mutations: Mutation[]): Promise<void> {
-    const why = (await send(new Map([[id, mutations]]))).get(id);
+  async function change({ id }: CurrentOrder, mutations: readonly Mutation[]): Promise<void> {
+    const why = await mutate(api, 'ActOnOrder', mutations);
     if (why === undefined) return;
     const remedy = 'an order takes 250 tags; look for an app or a flow that guards it';
-    const told = `Shopify ${shop}: order ${idOf(id)}: ${why}; ${remedy}`;
-    throw typeof why === 'string' ? new CloseloopError(told, { kind: 'permanent' }) : why;
+    throw new CloseloopError(`Shopify ${shop}: order ${idOf(id)}: ${why}; ${remedy}`, { kind: 'permanent' });
   }
 
   const tag: DeskAction<CurrentOrder> = doing<CurrentOrder, typeof TagAction>(
@@ -34,7 +33,7 @@ export function actor({ shop, writeBack }: ShopifySettings, api: ShopifyApi) {
     },
     async (wanted) => {
       if (Array.isArray(wanted) || wanted.customer === undefined) return undefined;
-      if ((await grantedScopes(api)).includes('write_customers')) return undefined;
+      if ((await installedApp(api)).scopes.includes('write_customers')) return undefined;
       const remedy = 'Add it to the app in the Dev Dashboard and install the app again, or tag the order alone';
       return { problem: 'the app lacks write_customers', remedy };
     },

@@ -3,7 +3,6 @@ import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { type EntryBounds, inPaidCalls, type PricedCall, pointsSender } from '../../core/connector/points.ts';
 import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
-import type { CloseloopError } from '../../core/errors.ts';
 import { costIn, Envelope, entryFailures, isPartial, responseRules } from './responses.ts';
 import { addressOf, apiVersion, type ShopifySettings } from './settings.ts';
 
@@ -20,32 +19,6 @@ export interface Request {
   variables: Readonly<Record<string, unknown>>;
 }
 
-interface SizedAnswer<Data> {
-  data: Data;
-  /** The number of entries in the call. */
-  entries: number;
-  /** The errors of entries that failed alone, by their place in the response: `nodes.3`, `o3`. */
-  failures: ReadonlyMap<string, CloseloopError>;
-  since: number;
-}
-
-/** The client of one shop. Each call takes its points first, has a valid token, and is sent once. Throws VendorError. */
-export interface ShopifyApi {
-  /** Sends a call that fails for any error in the response. */
-  call<S extends z.ZodType>(
-    operation: Operation<S> & { document: string },
-    variables?: Request['variables'],
-    urgency?: Urgency,
-  ): Promise<z.output<S>>;
-  /** Sends a call with as many entries as the points afford; some entries may have failed. */
-  callSized<S extends z.ZodType>(
-    operation: Operation<S>,
-    bounds: EntryBounds,
-    requestOf: (entries: number) => Request,
-    urgency?: Urgency,
-  ): Promise<SizedAnswer<z.output<S>>>;
-}
-
 /** Logs each unexpected version in a response once. */
 function versionComparer(shop: string, log: ConnectorPorts['log']): (answered: string | null) => void {
   let warned: string | undefined;
@@ -60,7 +33,10 @@ function versionComparer(shop: string, log: ConnectorPorts['log']): (answered: s
 /** Shopify refuses a call that could cost more than 1,000 points; 50 points are left for the fields around the records. */
 const pointsRules = { assumed: { limit: 1_000, perSecond: 50 }, most: { points: 950, entries: 250 }, told: costIn };
 
-export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): ShopifyApi {
+export type ShopifyApi = ReturnType<typeof shopifyApi>;
+
+/** The client of one shop. Each call takes its points first, has a valid token, and is sent once. Throws VendorError. */
+export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts) {
   const { shop } = settings;
   const name = `Shopify ${shop}`;
   const credentials = credentialsOf(settings, ports);
@@ -76,7 +52,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     requestOf: (entries: number) => Request,
     urgency: Urgency,
     byEntry: boolean,
-  ): Promise<SizedAnswer<z.output<S>>> {
+  ) {
     // The token comes first, so that no points are taken without a token.
     await credentials.current();
     const call: VendorCall = { method: 'POST', path, place: priced.name, urgency };
@@ -93,10 +69,24 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
   }
 
   return {
-    async call({ document, ...operation }, variables = {}, urgency = 'work') {
+    /** Sends a call that fails for any error in the response. */
+    async call<S extends z.ZodType>(
+      { document, ...operation }: Operation<S> & { document: string },
+      variables: Request['variables'] = {},
+      urgency: Urgency = 'work',
+    ): Promise<z.output<S>> {
       return (await charged(operation, { most: 1 }, () => ({ document, variables }), urgency, false)).data;
     },
-    callSized: (operation, bounds, requestOf, urgency = 'work') => charged(operation, bounds, requestOf, urgency, true),
+    /**
+     * Sends a call with as many entries as the points afford. Some entries may have failed alone: `failures` has their errors by their place in
+     * the response: `nodes.3`, `o3`.
+     */
+    callSized: <S extends z.ZodType>(
+      operation: Operation<S>,
+      bounds: EntryBounds,
+      requestOf: (entries: number) => Request,
+      urgency: Urgency = 'work',
+    ) => charged(operation, bounds, requestOf, urgency, true),
   };
 }
 
@@ -107,10 +97,11 @@ export const inPages = <Item, S extends z.ZodType>(
   items: readonly Item[],
   requestOf: (items: readonly Item[]) => Request,
   weightOf?: (item: Item) => number,
+  urgency?: Urgency,
 ) =>
   inPaidCalls(
     items,
-    (bounds, itemsFor) => api.callSized(operation, bounds, (entries) => requestOf(itemsFor(entries))),
+    (bounds, itemsFor) => api.callSized(operation, bounds, (entries) => requestOf(itemsFor(entries)), urgency),
     weightOf,
   );
 

@@ -70,27 +70,16 @@ function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Ch
 
 const delivered = new Set(['DELIVERED', 'PICKED_UP']);
 const failed = new Set(['FAILURE', 'NOT_DELIVERED']);
-/** The statuses of a parcel that a carrier has, or is expected to receive. */
-const underWay = new Set([
-  'LABEL_PRINTED',
-  'LABEL_PURCHASED',
-  'SUBMITTED',
-  'CONFIRMED',
-  'CARRIER_PICKED_UP',
-  'IN_TRANSIT',
-  'OUT_FOR_DELIVERY',
-  'DELAYED',
-  'ATTEMPTED_DELIVERY',
-  'READY_FOR_PICKUP',
-]);
+/** The statuses of a parcel that no carrier has or will get. With any other status it is under way, or the carrier gave it up. */
+const withoutCarrier = new Set(['', 'FULFILLED', 'MARKED_AS_FULFILLED', 'LABEL_VOIDED', 'CANCELED']);
 
 /** When a parcel arrived. Items without a carrier (downloads, sales over the counter) arrive when the seller hands them over. */
 function arrivalOf(parcel: Fulfillment, { sourceName }: OrderState): Date | undefined {
   const { deliveredAt, createdAt, updatedAt, requiresShipping, displayStatus = '' } = parcel;
   if (deliveredAt !== undefined) return deliveredAt;
   if (delivered.has(displayStatus)) return updatedAt;
-  if (failed.has(displayStatus) || underWay.has(displayStatus)) return undefined;
-  return !requiresShipping || sourceName === 'pos' ? createdAt : undefined;
+  const isHandedOver = !requiresShipping || sourceName === 'pos';
+  return isHandedOver && withoutCarrier.has(displayStatus) ? createdAt : undefined;
 }
 
 /** Compares ids as numbers, which can be larger than 2^53: older items have lower ids. */

@@ -63,22 +63,15 @@ const ofParcel = reading(
 
 const elsewhere = { why: 'it is about another shop' };
 
-/** Reads a body that has to name this shop. */
-const ofShop = (then: (body: unknown) => Said): Reader =>
-  reading(z.looseObject({ shop_domain: z.string() }), (body, { shop }) =>
-    body.shop_domain === shop ? then(body) : elsewhere,
-  );
-
 const Redact = z.object({
+  shop_domain: z.string(),
   customer: z.object({ id: id.nullish().catch(undefined), email: contact, phone: contact }).nullish(),
   orders_to_redact: listOf(id).nullish().catch(undefined),
   data_request: z.unknown().optional(),
 });
+/** Reads a body that has to name this shop. */
 const ofRedact = (then: (redact: z.output<typeof Redact>) => Said) =>
-  ofShop((body) => {
-    const { success, data } = Redact.safeParse(body);
-    return success ? then(data) : { unreadable: "a body whose customer or orders can't be read" };
-  });
+  reading(Redact, (redact, { shop }) => (redact.shop_domain === shop ? then(redact) : elsewhere));
 
 /**
  * The readers of privacy topics. The topic isn't signed: a body that was signed for one customer must not erase all customers, and a request

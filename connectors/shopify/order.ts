@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Rows } from '../../core/connector/desk/rows.ts';
+import { misshapen, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { firstMismatch } from '../../core/mismatches.ts';
 import { inPages, type Operation, type ShopifyApi } from './api.ts';
 import type { ShopifySettings } from './settings.ts';
 
@@ -36,12 +35,17 @@ const Fulfillment = z.object({
 export type Fulfillment = z.output<typeof Fulfillment>;
 const Transaction = z.object({ id: z.string(), kind: z.string(), status: z.string(), processedAt: date });
 
-/** The fields that decide whether an order is closed: `transactions` for the trigger `paid`, `fulfillments` for the other triggers. */
+/** `transactions` for the trigger `paid`, `fulfillments` for the other triggers. */
+const Parts = z.object({
+  fulfillments: listOf(Fulfillment).default([]),
+  transactions: listOf(Transaction).default([]),
+});
+
+/** The fields that decide whether an order is closed. */
 const state = {
   ...{ id: z.string(), updatedAt: z.coerce.date(), processedAt: z.coerce.date(), cancelledAt: date },
   ...{ test: z.boolean(), sourceName: text, displayFinancialStatus: text, displayFulfillmentStatus: z.string() },
-  fulfillments: listOf(Fulfillment).default([]),
-  transactions: listOf(Transaction).default([]),
+  ...Parts.shape,
 };
 export const OrderState = z.object(state);
 export type OrderState = z.output<typeof OrderState>;
@@ -59,6 +63,11 @@ const Item = z.object({
   ...{ quantity: z.number(), giftCard: z.boolean(), shipped: z.boolean() },
 });
 
+const LineItems = z.object({
+  nodes: listOf(Item),
+  pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }).optional(),
+});
+
 /** All fields that rules can read. */
 export const Order = z.object({
   ...state,
@@ -69,7 +78,7 @@ export const Order = z.object({
   retailLocation: absent(Place),
   shipped: listOf(z.object({ location: absent(Place) })).default([]),
   ...{ shippingAddress: absent(Address), billingAddress: absent(Address), customer: absent(Customer) },
-  lineItems: z.object({ nodes: listOf(Item) }).default({ nodes: [] }),
+  lineItems: LineItems.default({ nodes: [] }),
 });
 export type Order = z.output<typeof Order>;
 
@@ -116,7 +125,7 @@ const orderFields = `
 const orderPoints = 25;
 
 /** An order as in the response. The schema of `Order` reports what is malformed. */
-export type Node = z.output<typeof Node>;
+type Node = z.output<typeof Node>;
 const Node = z.looseObject({ id: z.string() });
 const Nodes = z.object({ nodes: listOf(z.unknown(), 1_000), definitions: z.unknown().optional() });
 
@@ -141,18 +150,12 @@ export async function readOrders<Row>(
     for (const one of page.answer?.data.nodes ?? []) {
       const { data: node } = Node.safeParse(one); // null: the order does not exist
       if (node === undefined || rows.has(idOf(node.id))) continue;
-      const row = await rowOf(node, page.answer?.data.definitions).catch((error: unknown) => shapeError(node, error));
-      rows.set(idOf(node.id), row);
+      const id = idOf(node.id);
+      const row = rowOf(node, page.answer?.data.definitions);
+      rows.set(id, await row.catch((error: unknown) => misshapen(`Shopify order ${id}`, error)));
     }
   }
   return rows;
-}
-
-function shapeError({ id }: Node, cause: unknown): CloseloopError {
-  if (cause instanceof CloseloopError) return cause;
-  if (!(cause instanceof z.ZodError)) throw cause;
-  const message = `Shopify: order ${idOf(id)} has another shape than documented, at ${firstMismatch(cause)}`;
-  return new CloseloopError(message, { kind: 'permanent' }, { cause });
 }
 
 const Metafield = z.object({ value: z.string() });
@@ -180,61 +183,45 @@ export function wholeReader({ trigger, metafields }: ShopifySettings, api: Shopi
         const value = Metafield.safeParse(node[alias]).data?.value;
         return value === undefined ? [] : [[name, value] as const];
       });
-      return { order: Order.parse(await complete(node)), metafields: Object.fromEntries(values) };
+      return { order: await complete(Order.parse(node)), metafields: Object.fromEntries(values) };
     });
 }
 
-const list = z.array(z.unknown()).default([]);
-const Lists = z.object({ fulfillments: list, transactions: list });
-const Items = z.object({
-  lineItems: z.object({
-    nodes: z.array(z.unknown()),
-    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
-  }),
-});
-const One = z.object({ node: Node.nullable() });
-
 /** Whether the order may have more parcels or payments: as many came as were requested. */
-export function hasMoreParts(node: object): boolean {
-  const lists = Lists.safeParse(node).data;
-  return lists !== undefined && Math.max(lists.fulfillments.length, lists.transactions.length) >= shown.parts;
-}
+export const hasMoreParts = ({ fulfillments, transactions }: z.output<typeof Parts>, requested = shown.parts) =>
+  Math.max(fulfillments.length, transactions.length) >= requested;
 
 /**
  * Completes orders with more parcels, payments or items than one read returns. The state needs all parcels, as a parcel that was not returned
  * may still be under way.
  */
-function completer(trigger: Trigger, api: ShopifyApi): (node: Node) => Promise<Node> {
-  const about = (name: string, variables: string, fields: string, points: number) => {
+function completer(trigger: Trigger, api: ShopifyApi): (order: Order) => Promise<Order> {
+  const about = <S extends z.ZodType>(name: string, variables: string, fields: string, points: number, found: S) => {
     const document = `query ${name}(${variables}) { node(id: $id) { ... on Order { id ${fields} } } }`;
-    return { name, document, data: One, price: { base: points, each: 0 } };
+    return { name, document, data: z.object({ node: z.nullable(found) }), price: { base: points, each: 0 } };
   };
-  const allOfThem = about('AllParts', '$id: ID!', parts(trigger, allParts), 1 + allParts);
+  const allOfThem = about('AllParts', '$id: ID!', parts(trigger, allParts), 1 + allParts, Parts);
   const nextItems = `lineItems(first: ${moreItems}, after: $after) { ${lineItems} }`;
-  const furtherItems = about('MoreItems', '$id: ID!, $after: String', nextItems, 3 + moreItems);
+  const Next = z.object({ lineItems: LineItems });
+  const furtherItems = about('MoreItems', '$id: ID!, $after: String', nextItems, 3 + moreItems, Next);
 
-  async function withAllParts(node: Node): Promise<Node> {
-    if (!hasMoreParts(node)) return node;
-    const { node: whole } = await api.call(allOfThem, { id: node.id });
-    const { fulfillments, transactions } = Lists.parse(whole ?? node);
-    if (Math.max(fulfillments.length, transactions.length) >= allParts) {
-      const message = `Shopify: an order has ${allParts} parcels or payments or more, and whether all arrived can't be read: see to it by hand`;
-      throw new CloseloopError(message, { kind: 'permanent' });
-    }
-    return { ...node, ...(whole ?? {}) };
+  async function withAllParts(order: Order): Promise<Order> {
+    if (!hasMoreParts(order)) return order;
+    const whole = { ...order, ...(await api.call(allOfThem, { id: order.id })).node };
+    if (!hasMoreParts(whole, allParts)) return whole;
+    const message = `Shopify: an order has ${allParts} parcels or payments or more, and whether all arrived can't be read: see to it by hand`;
+    throw new CloseloopError(message, { kind: 'permanent' });
   }
 
-  async function withAllItems(node: Node): Promise<Node> {
-    let page = Items.safeParse(node).data?.lineItems;
-    if (!page?.pageInfo.hasNextPage) return node;
-    const nodes = [...page.nodes];
-    while (page?.pageInfo.hasNextPage && page.pageInfo.endCursor != null) {
-      const more: z.output<typeof One> = await api.call(furtherItems, { id: node.id, after: page.pageInfo.endCursor });
-      page = Items.safeParse(more.node).data?.lineItems;
-      nodes.push(...(page?.nodes ?? []));
+  async function withAllItems(order: Order): Promise<Order> {
+    const nodes = [...order.lineItems.nodes];
+    for (let { pageInfo } = order.lineItems; pageInfo?.hasNextPage && pageInfo.endCursor != null; ) {
+      const { node } = await api.call(furtherItems, { id: order.id, after: pageInfo.endCursor });
+      nodes.push(...(node?.lineItems.nodes ?? []));
+      pageInfo = node?.lineItems.pageInfo;
     }
-    return { ...node, lineItems: { nodes } };
+    return { ...order, lineItems: { nodes } };
   }
 
-  return async (node) => await withAllItems(await withAllParts(node));
+  return async (order) => await withAllItems(await withAllParts(order));
 }

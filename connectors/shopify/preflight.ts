@@ -1,34 +1,26 @@
 import { z } from 'zod';
+import { errorAt, warningAt } from '../../core/connector/check.ts';
+import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import {
-  type Comparison,
-  combined,
-  errorAt,
-  hookUrlFindings,
-  type SetupItem,
-  setupSteps,
-  unknownReads,
-  warningAt,
-} from '../../core/connector/check.ts';
-import { VendorError } from '../../core/connector/classify.ts';
-import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
-import {
-  comparedFields,
   comparedHooks,
   type DeskFields,
+  type DeskHooks,
+  type DeskPreflight,
   type WantedHook,
 } from '../../core/connector/desk/preflight.ts';
 import { fractionsIn, gradeTypes, type NeededField } from '../../core/connector/fields.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
+import { mutate } from './mutations.ts';
 import { apiVersion, type ShopifySettings } from './settings.ts';
 import {
-  Granted,
+  type InstalledApp,
+  installedApp,
+  listSubscriptions,
   missingScopes,
   type Subscription,
-  Subscriptions,
   subscribe,
-  subscriptionFields,
   topicsFor,
   unsubscribe,
 } from './webhooks.ts';
@@ -39,87 +31,33 @@ const Definition = z.object({
   validations: listOf(z.object({ name: z.string(), value: z.string().nullish() })),
 });
 
-/** The parts of the shop that this source needs. */
-const Inventory = z
-  .object({
-    currentAppInstallation: z.object({ accessScopes: Granted, app: z.object({ webhookApiVersion: z.string() }) }),
-    shop: z.object({ myshopifyDomain: z.string() }),
-    ...Subscriptions.shape,
-    metafieldDefinitions: z.object({ nodes: listOf(Definition) }),
-  })
-  .transform(({ currentAppInstallation: { accessScopes: scopes, app }, ...found }) => ({
-    scopes,
-    /** The API version of webhooks, which is a setting of the app. */
-    webhookVersion: app.webhookApiVersion,
-    shop: found.shop.myshopifyDomain,
-    subscriptions: found.webhookSubscriptions.nodes,
-    /** The definitions of order metafields in the namespace of `writeBack`. */
-    definitions: found.metafieldDefinitions.nodes,
-  }));
-export type Inventory = z.output<typeof Inventory>;
+/** The definitions of order metafields in the namespace of `writeBack`. */
+const Definitions = z.object({ metafieldDefinitions: z.object({ nodes: listOf(Definition) }) });
 
-/** Reads the inventory in one call. */
-function takeInventory({ writeBack: { namespace } }: ShopifySettings, api: ShopifyApi): Promise<Inventory> {
-  const document = `query Inventory($namespace: String!) {
-    currentAppInstallation { accessScopes { handle } app { webhookApiVersion } }
-    shop { myshopifyDomain }
-    ${subscriptionFields}
-    metafieldDefinitions(first: 250, ownerType: ORDER, namespace: $namespace) {
-      nodes { key type { name } validations { name value } }
-    }
-  }`;
-  const operation = { name: 'Inventory', document, data: Inventory, price: { base: 900, each: 0 } };
-  return api.call(operation, { namespace });
-}
-
-/** A shop with the inventory that was read. */
-interface InspectedShop {
-  settings: ShopifySettings;
-  api: ShopifyApi;
-  inventory: Inventory;
-}
-
-/** `check` finds in one call everything that would keep the source from working; `setup` creates the metafields and webhooks. */
-export function preflight(settings: ShopifySettings, api: ShopifyApi): Required<Pick<Source, 'check' | 'setup'>> {
-  const find = async () => ({ settings, api, inventory: await takeInventory(settings, api) });
+/** `setup` creates the metafields and webhooks that `check` misses. */
+export function preflight(settings: ShopifySettings, api: ShopifyApi): DeskPreflight {
   return {
-    async check(about) {
-      try {
-        return await findingsIn(await find(), about);
-      } catch (error) {
-        // Refused access becomes a finding. A shop that doesn't respond may be in order, so any other error is thrown.
-        if (!(error instanceof VendorError) || error.advice.kind !== 'config') throw error;
-        return [errorAt('access', error.problem, error.remedy)];
-      }
-    },
-    setup: (about) => setupSteps(async () => (await compared(await find(), about)).missing),
+    credential: 'access',
+    shape: { names: shapeNames, hint: 'metafields are under order.metafields' },
+    probes: [
+      { at: 'access', what: 'the app', read: async (about) => appFindings(await installedApp(api), settings, about) },
+    ],
+    fields: fieldsOf(settings, api),
+    ...(settings.webhooks && { hooks: (hookUrl: string) => webhooksCompared(settings, api, hookUrl) }),
+    isStandin: settings.baseUrl !== undefined,
+    own: ({ reads }) => readFindings(settings, reads),
   };
-}
-
-/** Compares the inventory with the needs of the settings. */
-export async function findingsIn(found: InspectedShop, about: PreflightContext): Promise<Finding[]> {
-  const { webhooks, baseUrl } = found.settings;
-  return [
-    ...ofAccess(found, about),
-    ...(webhooks ? hookUrlFindings('Shopify', about.hookUrl, baseUrl !== undefined) : []),
-    ...(await compared(found, about)).findings,
-    ...ofReads(found.settings, about.reads),
-  ];
-}
-
-/** Compares the metafields, and the webhooks if the API shows them. */
-async function compared(found: InspectedShop, { hookUrl, grades }: PreflightContext): Promise<Comparison<SetupItem>> {
-  const { writeBack, webhooks } = found.settings;
-  const ofHooks = webhooks && hookUrl ? [await webhooksCompared(found, hookUrl)] : [];
-  return combined([await comparedFields(fieldsOf(found), writeBack, grades), ...ofHooks]);
 }
 
 const aDayMs = 86_400_000;
 /** Without `read_all_orders` an app sees only orders of the last 60 days. */
 const visibleDays = 60;
 
-function ofAccess({ inventory, settings }: InspectedShop, { answersWithinMs }: PreflightContext): Finding[] {
-  const { scopes, webhookVersion, shop } = inventory;
+function appFindings(
+  { scopes, webhookVersion, shop }: InstalledApp,
+  settings: ShopifySettings,
+  { answersWithinMs }: PreflightContext,
+): Finding[] {
   const found = missingScopes(scopes).map((scope) =>
     errorAt('scopes', `the app lacks ${scope}`, 'Add it to the app in the Dev Dashboard and install the app again.'),
   );
@@ -141,35 +79,32 @@ function ofAccess({ inventory, settings }: InspectedShop, { answersWithinMs }: P
   return found;
 }
 
-async function webhooksCompared(
-  { inventory, settings, api }: InspectedShop,
-  hookUrl: string,
-): Promise<Comparison<SetupItem>> {
-  const { subscriptions } = inventory;
-  const ours = subscriptions.filter(({ uri }) => uri === hookUrl);
-  const wanted = topicsFor(settings).map((topic): WantedHook => {
-    const isElsewhere = subscriptions.some((one) => one.topic === topic);
-    const removed = 'does not exist (Shopify removes one that failed for four hours)';
-    const missing = isElsewhere ? 'delivers to another address only' : removed;
-    return { id: topic, what: `the webhook ${topic} to ${hookUrl}`, missing };
-  });
-  const made = await comparedHooks<Subscription, WantedHook>(
-    {
-      list: async () => ours,
-      ...{ wanted: () => wanted, is: ({ topic }, { id }) => topic === id, flaws: flawsOf },
-      async make({ id: topic }, there) {
-        if (there !== undefined) await unsubscribe(api, there.id);
-        await subscribe(api, topic, hookUrl);
-        // Every source has this webhook, so the note appears once.
-        if (topic !== 'APP_UNINSTALLED') return {};
-        return {
-          note: `The API can't set the compliance webhooks (customers/data_request, customers/redact, shop/redact): set them to ${hookUrl} in the app's shopify.app.toml or Dev Dashboard.`,
-        };
-      },
+async function webhooksCompared(settings: ShopifySettings, api: ShopifyApi, hookUrl: string) {
+  const all = await listSubscriptions(api, 'work');
+  const ours = all.filter(({ uri }) => uri === hookUrl);
+  const topics = topicsFor(settings);
+  const removed = 'does not exist (Shopify removes one that failed for four hours)';
+  const hooks: DeskHooks<Subscription, WantedHook> = {
+    list: async () => ours,
+    wanted: () =>
+      topics.map((topic) => ({
+        id: topic,
+        what: `the webhook ${topic} to ${hookUrl}`,
+        missing: all.some((one) => one.topic === topic) ? 'delivers to another address only' : removed,
+      })),
+    ...{ is: ({ topic }, { id }) => topic === id, flaws: flawsOf },
+    async make({ id: topic }, there) {
+      if (there !== undefined) await unsubscribe(api, there.id);
+      await subscribe(api, topic, hookUrl);
+      // Every source has this webhook, so the note appears once.
+      if (topic !== 'APP_UNINSTALLED') return {};
+      return {
+        note: `The API can't set the compliance webhooks (customers/data_request, customers/redact, shop/redact): set them to ${hookUrl} in the app's shopify.app.toml or Dev Dashboard.`,
+      };
     },
-    hookUrl,
-  );
-  return { ...made, findings: [...made.findings, ...oddWebhooks(ours, topicsFor(settings))] };
+  };
+  const compared = await comparedHooks(hooks, hookUrl);
+  return { ...compared, findings: [...compared.findings, ...oddWebhooks(ours, topics)] };
 }
 
 /** Why closeloop can't read a webhook's deliveries. */
@@ -184,30 +119,33 @@ function oddWebhooks(ours: readonly Subscription[], wanted: readonly string[]): 
     const warning = (problem: string, remedy: string) => warningAt(`webhook ${topic}`, problem, remedy);
     if (topic === 'ORDERS_UPDATED')
       return [warning('it comes with every change, our own included, and tells nothing more', 'Delete it.')];
+    if (!wanted.includes(topic)) return [];
+    const twice = 'it exists more than once: everything arrives several times';
     const again = 'Delete it and run "closeloop setup", unless it lets through all that closes or reopens an order.';
-    const isTwice = wanted.includes(topic) && others.length > 0;
     return [
-      ...(isTwice
-        ? [warning('it exists more than once: everything arrives several times', 'Delete all but one.')]
-        : []),
-      ...(wanted.includes(topic) && one?.filter ? [warning('a filter keeps some of its deliveries back', again)] : []),
+      ...(others.length > 0 ? [warning(twice, 'Delete all but one.')] : []),
+      ...(one?.filter ? [warning('a filter keeps some of its deliveries back', again)] : []),
     ];
   });
 }
 
-const UserError = z.object({ code: z.string().nullish() });
-const Made = z.object({ made: z.object({ userErrors: listOf(UserError) }).nullable() });
-
-function fieldsOf({ inventory: { definitions }, settings, api }: InspectedShop): DeskFields {
-  const { namespace } = settings.writeBack;
+function fieldsOf({ writeBack: { namespace } }: ShopifySettings, api: ShopifyApi): DeskFields {
+  const document = `query Definitions($namespace: String!) {
+    metafieldDefinitions(first: 250, ownerType: ORDER, namespace: $namespace) {
+      nodes { key type { name } validations { name value } }
+    }
+  }`;
+  const operation = { name: 'Definitions', document, data: Definitions, price: { base: 752, each: 0 } };
   return {
     ...{ of: `orders (namespace ${namespace})`, field: 'metafield', place: 'Settings > Metafields > Orders' },
-    list: async (needed) =>
-      definitions.map(({ key: name, type, validations }) => {
+    async list(needed) {
+      const { metafieldDefinitions } = await api.call(operation, { namespace });
+      return metafieldDefinitions.nodes.map(({ key: name, type, validations }) => {
         const limits = new Map(validations.map((one) => [one.name, one.value ?? '']));
         const wanted = needed.find((one) => one.name === name);
         return { name, type: type.name, required: false, problem: wanted && problemOf(wanted, limits) };
-      }),
+      });
+    },
     types(part, grades) {
       if (part === 'grade')
         return { types: gradeTypes(grades, gradeKinds), neededBy: fractionsIn(grades), values: grades.map(String) };
@@ -218,22 +156,17 @@ function fieldsOf({ inventory: { definitions }, settings, api }: InspectedShop):
 }
 
 async function define({ part, name: key, types: [type] }: NeededField, namespace: string, api: ShopifyApi) {
-  const document = `mutation Define($definition: MetafieldDefinitionInput!) {
-    made: metafieldDefinitionCreate(definition: $definition) { userErrors { code } }
-  }`;
-  const definition = {
+  const value = {
     ...{ name: kindOf(part).label, namespace, key, ownerType: 'ORDER', type },
     description: 'What the customer answered when asked for feedback on this order. Written by closeloop.',
     // An app may set the access only in its own namespace.
     ...(namespace.startsWith('$app') && { access: { admin: 'MERCHANT_READ' } }),
   };
-  const operation = { name: 'Define', document, data: Made, price: { base: 11, each: 0 } };
-  const { made } = await api.call(operation, { definition });
-  const refused = (made?.userErrors ?? [{ code: 'no answer' }]).find(({ code }) => code !== 'TAKEN');
-  if (refused === undefined)
+  const call = 'metafieldDefinitionCreate(definition: $v)';
+  const why = await mutate(api, 'Define', [{ call, type: 'MetafieldDefinitionInput!', value, errors: 'code' }]);
+  if (why === undefined || why.endsWith(' TAKEN'))
     return { note: 'Pin it (Settings > Metafields and metaobjects > Orders) to have it shown on every order.' };
-  const code = /^[A-Z_]{1,60}$/.test(refused.code ?? '') ? refused.code : 'refused';
-  const problem = `Shopify refuses the definition of metafield ${namespace}.${key} (${code})`;
+  const problem = `Shopify refuses the definition of metafield ${namespace}.${key} (${why})`;
   const remedy = `choose another namespace or key in writeBack.${part}`;
   throw new CloseloopError(`${problem}: ${remedy}`, { kind: 'config' });
 }
@@ -264,8 +197,8 @@ const shapeNames = {
   customer: names('id firstName lastName locale tags orders emailConsent smsConsent'),
 };
 
-function ofReads({ metafields, trigger }: ShopifySettings, reads: PreflightContext['reads']): Finding[] {
-  const unread = reads.flatMap(({ at, path: [first, second, third] }): Finding[] => {
+function readFindings({ metafields, trigger }: ShopifySettings, reads: PreflightContext['reads']): Finding[] {
+  return reads.flatMap(({ at, path: [first, second, third] }): Finding[] => {
     if (first === 'order' && second === 'metafields' && third !== undefined && !metafields.includes(third)) {
       const remedy = `Add it to the source's metafields, as "namespace.key".`;
       return [warningAt(at, `metafield ${third} is not read`, remedy)];
@@ -273,5 +206,4 @@ function ofReads({ metafields, trigger }: ShopifySettings, reads: PreflightConte
     if (first !== 'fulfillments' || trigger !== 'paid') return [];
     return [warningAt(at, 'with the trigger `paid` no parcels are read', 'Use another trigger, or leave it out.')];
   });
-  return [...unknownReads('Shopify', shapeNames, 'metafields are under order.metafields', reads), ...unread];
 }

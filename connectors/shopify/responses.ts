@@ -27,41 +27,43 @@ const Cost = z.object({
   }),
 });
 
-/** The code and the path of an error. The message is left out, because it may repeat values. */
-type GraphqlError = z.output<typeof GraphqlError>;
 const Extensions = z.object({
   code: z.string().regex(/^[A-Z_]{1,60}$/),
   cost: orElse(z.number().positive(), undefined),
 });
-const GraphqlError = z.object({
-  extensions: orElse(Extensions, undefined),
-  path: orElse(listOf(z.union([z.string().regex(/^\w{1,60}$/), z.number()])), undefined),
-});
+const Path = listOf(z.union([z.string().regex(/^\w{1,60}$/), z.number()]));
+
+/** An error in a response. The message is left out, because it may repeat values. */
+const GraphqlError = z
+  .object({ extensions: orElse(Extensions, undefined), path: orElse(Path, undefined) })
+  .transform(({ extensions: { code = '', cost } = {}, path = [] }) => {
+    const index = path.findIndex((part) => typeof part === 'number');
+    return {
+      code,
+      /** The points of a call that costs too many. */
+      cost,
+      /** The place in words: 'nodes.customer'. */
+      at: path.filter((part) => typeof part === 'string').join('.'),
+      /** The entry of the response that the error concerns: `nodes.3`, `o3`; '' for the whole response. */
+      entry: path.slice(0, Math.max(index, 0) + 1).join('.'),
+    };
+  });
 
 /** Every response of the API, including errors with status 200. For a locked shop or an invalid token `errors` is a text. */
 export const Envelope = z.object({
   data: orElse(z.record(z.string(), z.unknown()), undefined).optional(),
-  errors: orElse(listOf(GraphqlError).optional(), [{ extensions: undefined, path: undefined }]).optional(),
+  errors: orElse(listOf(GraphqlError).optional(), [GraphqlError.parse({})]).optional(),
   extensions: orElse(z.object({ cost: orElse(Cost, undefined) }), undefined).optional(),
 });
 export type Envelope = z.output<typeof Envelope>;
-
-const codeOf = ({ extensions }: GraphqlError) => extensions?.code ?? '';
 
 /** The points that Shopify charged for a call, even for a call that it refused for its cost; and the bucket after the call. */
 export function costIn({ json }: Pick<HttpResponse, 'json'>) {
   const { extensions, errors = [] } = Envelope.safeParse(json).data ?? {};
   const { cost } = extensions ?? {};
-  const exceeded = errors.find((one) => codeOf(one) === 'MAX_COST_EXCEEDED')?.extensions?.cost;
-  if (cost === undefined) return { charged: exceeded };
+  if (cost === undefined) return { charged: errors.find(({ code }) => code === 'MAX_COST_EXCEEDED')?.cost };
   const { maximumAvailable: limit, currentlyAvailable: available, restoreRate: perSecond } = cost.throttleStatus;
   return { charged: cost.requestedQueryCost, bucket: { limit, available, perSecond } };
-}
-
-/** The entry of a response that an error concerns: `nodes.3`, `o3`; undefined for the whole response. */
-function entryOf({ path = [] }: GraphqlError): string | undefined {
-  const index = path.findIndex((part) => typeof part === 'number');
-  return path.length === 0 ? undefined : path.slice(0, Math.max(index, 0) + 1).join('.');
 }
 
 /** Codes that concern the app or the shop, whatever their path. */
@@ -69,18 +71,17 @@ const ofAll = new Set(['ACCESS_DENIED', 'SHOP_INACTIVE', 'THROTTLED', 'MAX_COST_
 
 /** Whether only some entries of a response failed, and the other entries are valid. */
 export const isPartial = ({ data, errors = [] }: Envelope): boolean =>
-  data != null && errors.every((one) => entryOf(one) !== undefined && !ofAll.has(codeOf(one)));
+  data != null && errors.every(({ entry, code }) => entry !== '' && !ofAll.has(code));
 
 /** The errors of single entries, by entry. @param place shop and operation, for messages */
 export function entryFailures(place: string, { errors = [] }: Envelope): Map<string, VendorError> {
   return new Map(
-    errors.map((one) => {
-      const code = codeOf(one);
+    errors.map(({ code, at, entry }) => {
       const mayPass = ['', 'INTERNAL_SERVER_ERROR', 'TIMEOUT'].includes(code);
-      const problem = `failed with ${code || 'an error'} at ${namesIn(one)}`;
+      const problem = `failed with ${code || 'an error'} at ${at}`;
       const told = { problem, remedy: mayPass ? again : 'look at the order in Shopify', status: 200, code };
       const advice = { kind: mayPass ? 'transient' : 'permanent' } as const;
-      return [entryOf(one) ?? '', new VendorError(place, { ...told, advice, outcome: 'unknown' })];
+      return [entry, new VendorError(place, { ...told, advice, outcome: 'unknown' })];
     }),
   );
 }
@@ -122,10 +123,8 @@ const table: MeaningTable = {
   ...{ '5xx': failing, INTERNAL_SERVER_ERROR: failing, TIMEOUT: failing },
 };
 
-/** The most specific error of a response. */
-const namedError = ({ errors = [] }: Envelope): GraphqlError | undefined =>
-  errors.find(({ extensions }) => extensions !== undefined) ?? errors[0];
-const namesIn = (error: GraphqlError): string => error.path?.filter((part) => typeof part === 'string').join('.') ?? '';
+/** The first error of a response that has a code. */
+const namedError = ({ errors = [] }: Envelope) => errors.find(({ code }) => code !== '');
 
 /**
  * The rules for Shopify's responses, including responses with status 200.
@@ -134,7 +133,7 @@ const namesIn = (error: GraphqlError): string => error.path?.filter((part) => ty
 export function responseRules(random: () => number): ResponseRules {
   return {
     table,
-    codeOf: (json) => namedError(Envelope.safeParse(json).data ?? {})?.extensions?.code,
+    codeOf: (json) => namedError(Envelope.safeParse(json).data ?? {})?.code,
     meaningOf: ({ status, json }) => {
       const envelope = Envelope.safeParse(json).data;
       if (envelope === undefined || (status !== 200 && status !== 400)) return undefined;
@@ -147,9 +146,8 @@ function meaningIn(envelope: Envelope, isOk: boolean, random: () => number): Mea
   const { data, errors = [], extensions } = envelope;
   if (isOk && data != null && errors.length === 0) return undefined;
   const named = namedError(envelope);
-  const code = named && codeOf(named);
-  if (!named || !code) return isOk ? transient('the answer holds neither data nor the reason', again) : undefined;
-  const at = namesIn(named);
+  if (named === undefined) return isOk ? transient('the answer holds neither data nor the reason', again) : undefined;
+  const { code, at } = named;
   if (code === 'ACCESS_DENIED') return config(`access to ${at || 'what we asked for'} is denied`, scopesRemedy);
   if (code === 'THROTTLED') {
     const { cost } = extensions ?? {};

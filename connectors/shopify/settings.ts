@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { answerPlaces, oneKindOfCredentials, secret, standinOrigin } from '../../core/connector/settings.ts';
+import { deskWriteBack } from '../../core/connector/desk/settings.ts';
+import { flag, oneKindOfCredentials, secret, standinOrigin } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** The API version of every call, available until 2027-10-16. Shopify answers calls in an ended version from the oldest available version. */
@@ -10,26 +11,18 @@ const namespace = z
   .string()
   .regex(/^(\$app(:[A-Za-z0-9_-]+)?|[A-Za-z0-9_-]{3,255})$/, 'a namespace of metafields, like "$app" or "custom"')
   .default('$app');
-const ofOrder = 'the key of an order metafield';
-const places = { grade: ofOrder, comment: ofOrder, answeredAt: ofOrder, answers: 'keys of order metafields' };
-
-const writeBack = z
-  .strictObject({
+const writeBack = deskWriteBack(key, {
+  takes: 'the key of an order metafield',
+  note: "Adds a line to the order's note, which staff see. An edit of the note at the same instant would be lost",
+  commentLength: { most: 10_000, initial: 10_000 },
+})
+  .unwrap()
+  .safeExtend({
     namespace: namespace.describe(
-      'Namespace of the metafields below. `$app`: our own, which only this app may write; the merchant sees it. Another one (`custom`) belongs to the merchant',
+      'Namespace of these metafields. `$app`: our own, which only this app may write; the merchant sees it. Another one (`custom`) belongs to the merchant',
     ),
-    ...answerPlaces(key, { ...places, status: 'the key of an order metafield, "answered" or "no answer"' }),
-    tags: z
-      .boolean()
-      .default(false)
-      .describe('Adds the tags `fb_answered` and `fb_grade_<n>`; `fb_no_answer` with `noAnswer`'),
-    note: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Adds a line to the order's note, which staff see. An edit of the note at the same instant would be lost",
-      ),
-    noAnswer: z.boolean().default(false).describe('Writes to `status` and `tags` also that no answer came'),
+    tags: flag('Adds the tags `fb_answered` and `fb_grade_<n>`'),
+    noAnswer: flag('Writes `no answer` to `status`, and the tag `fb_no_answer`, when a journey expires'),
   })
   .prefault({})
   .describe('Where the answer goes; each is optional');
@@ -56,13 +49,10 @@ const trigger = z.enum(['fulfilled', 'delivered', 'paid']).default('delivered');
 const metafield = z.string().regex(/^[\w$:-]+\.[A-Za-z0-9_-]{2,64}$/, '"namespace.key" of a metafield');
 
 const include = z.strictObject({
-  pointOfSale: z.boolean().default(true).describe('Sales in a shop'),
-  drafts: z.boolean().default(true).describe('Orders that staff wrote: invoices, orders by phone'),
-  partlyRefunded: z.boolean().default(true).describe('Orders of which a part was paid back'),
-  withoutContact: z
-    .boolean()
-    .default(false)
-    .describe('Orders with neither e-mail nor phone: only for campaigns that ask by identifier'),
+  pointOfSale: flag('Sales in a shop', true),
+  drafts: flag('Orders that staff wrote: invoices, orders by phone', true),
+  partlyRefunded: flag('Orders of which a part was paid back', true),
+  withoutContact: flag('Orders with neither e-mail nor phone: only for campaigns that ask by identifier'),
 });
 
 const either = 'give accessToken, or clientId and clientSecret';
@@ -99,12 +89,10 @@ export const settings = z
       .max(10)
       .default([])
       .describe('More metafields for rules and fields to see: `custom.branch` is order.metafields.`custom.branch`'),
-    webhooks: z
-      .boolean()
-      .default(true)
-      .describe(
-        "Are the webhooks made by `setup` and watched by the poll? `false`: they are declared in the app's shopify.app.toml, or made by hand, and the API doesn't show them",
-      ),
+    webhooks: flag(
+      "Are the webhooks made by `setup` and watched by the poll? `false`: they are declared in the app's shopify.app.toml, or made by hand, and the API doesn't show them",
+      true,
+    ),
     watchEvery: Duration.prefault('1d').describe(
       'How often the poll checks the webhooks: Shopify removes one whose deliveries failed for four hours',
     ),

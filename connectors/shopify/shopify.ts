@@ -42,11 +42,11 @@ export const shopify = defineConnector({
         present: async () => (whole) => present(whole, settings, ports.now()),
       },
       write: writing(settings, api),
+      preflight: preflight(settings, api),
       own: {
         taken: { status: 200 },
         verify: (delivery) => verify(delivery, secrets, settings.shop),
         ...actor(settings, api),
-        ...preflight(settings, api),
         // People know an order by its name (#1042), and not by its id.
         recordNames: { like: '5791244910855', parse: (written) => written },
         recordUrl: (id) => `${addressOf(settings)}/admin/orders/${encodeURIComponent(id)}`,

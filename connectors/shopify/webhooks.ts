@@ -3,29 +3,40 @@ import type { Urgency } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
+import { mutate } from './mutations.ts';
 import { scopes } from './responses.ts';
 import type { ShopifySettings } from './settings.ts';
 
 export const missingScopes = (granted: readonly string[]): string[] =>
   scopes.filter((one) => !granted.includes(one) && !granted.includes(one.replace('read_', 'write_')));
 
-export const Granted = listOf(z.object({ handle: z.string() })).transform((all) => all.map(({ handle }) => handle));
-const Installation = z.object({ currentAppInstallation: z.object({ accessScopes: Granted }) });
+const App = z
+  .object({
+    currentAppInstallation: z.object({
+      accessScopes: listOf(z.object({ handle: z.string() })),
+      app: z.object({ webhookApiVersion: z.string() }),
+    }),
+    shop: z.object({ myshopifyDomain: z.string() }),
+  })
+  .transform(({ currentAppInstallation: { accessScopes, app }, shop }) => ({
+    scopes: accessScopes.map(({ handle }) => handle),
+    /** The API version of webhooks, which is a setting of the app. */
+    webhookVersion: app.webhookApiVersion,
+    shop: shop.myshopifyDomain,
+  }));
+export type InstalledApp = z.output<typeof App>;
 
-export async function grantedScopes(api: ShopifyApi): Promise<string[]> {
-  const document = 'query Scopes { currentAppInstallation { accessScopes { handle } } }';
-  const operation = { name: 'Scopes', document, data: Installation, price: { base: 2, each: 0 } };
-  return (await api.call(operation)).currentAppInstallation.accessScopes;
+export function installedApp(api: ShopifyApi): Promise<InstalledApp> {
+  const document = `query App {
+    currentAppInstallation { accessScopes { handle } app { webhookApiVersion } } shop { myshopifyDomain }
+  }`;
+  return api.call({ name: 'App', document, data: App, price: { base: 4, each: 0 } });
 }
 
 /** The topics of this source's webhooks, by their names in the API. The API has no subscriptions to compliance topics. */
 export function topicsFor({ trigger, parcels }: Pick<ShopifySettings, 'trigger' | 'parcels'>): string[] {
-  const ofParcels = [
-    'ORDERS_FULFILLED',
-    'FULFILLMENTS_UPDATE',
-    ...(parcels === 'first' ? ['FULFILLMENTS_CREATE'] : []),
-  ];
-  const closing = trigger === 'paid' ? ['ORDERS_PAID'] : ofParcels;
+  const first = parcels === 'first' ? ['FULFILLMENTS_CREATE'] : [];
+  const closing = trigger === 'paid' ? ['ORDERS_PAID'] : ['ORDERS_FULFILLED', 'FULFILLMENTS_UPDATE', ...first];
   return [...closing, 'ORDERS_CANCELLED', 'REFUNDS_CREATE', 'APP_UNINSTALLED', 'APP_SCOPES_UPDATE'];
 }
 
@@ -35,37 +46,27 @@ const Subscription = z.object({
 });
 export type Subscription = z.output<typeof Subscription>;
 
-/** The fields of `webhookSubscriptions`. The API lists only webhooks that it created itself, and not those of a shopify.app.toml. */
-export const subscriptionFields =
-  'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
-export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
+const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
 
+/** The API lists only webhooks that it created itself, and not those of a shopify.app.toml. */
 export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Promise<Subscription[]> {
-  const document = `query Subscriptions { ${subscriptionFields} }`;
+  const fields = 'id topic uri format filter includeFields';
+  const document = `query Subscriptions { webhookSubscriptions(first: 100) { nodes { ${fields} } } }`;
   const operation = { name: 'Subscriptions', document, data: Subscriptions, price: { base: 102, each: 0 } };
   return (await api.call(operation, {}, urgency)).webhookSubscriptions.nodes;
 }
 
-const Outcome = z.object({ userErrors: listOf(z.object({ field: listOf(z.string()).nullish() })) }).nullable();
-const change = { data: z.object({ done: Outcome }), price: { base: 11, each: 0 } };
-
 /** Creates a webhook. A webhook that exists already, after an attempt with an unknown outcome, counts as created. */
 export async function subscribe(api: ShopifyApi, topic: string, uri: string, urgency: Urgency = 'work'): Promise<void> {
-  const document = `mutation Subscribe($topic: WebhookSubscriptionTopic!, $subscription: WebhookSubscriptionInput!) {
-    done: webhookSubscriptionCreate(topic: $topic, webhookSubscription: $subscription) { userErrors { field } }
-  }`;
-  const variables = { topic, subscription: { uri, format: 'JSON' } };
-  const { done } = await api.call({ name: 'Subscribe', document, ...change }, variables, urgency);
-  if (done !== null && done.userErrors.length === 0) return;
+  const call = `webhookSubscriptionCreate(topic: ${topic}, webhookSubscription: $v)`;
+  const creation = { call, type: 'WebhookSubscriptionInput!', value: { uri, format: 'JSON' } };
+  const why = await mutate(api, 'Subscribe', [creation], urgency);
+  if (why === undefined) return;
   const all = await listSubscriptions(api, urgency);
   if (all.some((one) => one.topic === topic && one.uri === uri)) return;
-  const at = done?.userErrors[0]?.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.') ?? 'an unnamed field';
   const needs = `its address must be https and public, and the app must be allowed ${scopes.join(', ')}`;
-  throw new CloseloopError(`Shopify refuses the webhook ${topic} (${at}): ${needs}`, { kind: 'config' });
+  throw new CloseloopError(`Shopify refuses the webhook ${topic} (${why}): ${needs}`, { kind: 'config' });
 }
 
-export async function unsubscribe(api: ShopifyApi, id: string): Promise<void> {
-  const document =
-    'mutation Unsubscribe($id: ID!) { done: webhookSubscriptionDelete(id: $id) { userErrors { field } } }';
-  await api.call({ name: 'Unsubscribe', document, ...change }, { id });
-}
+export const unsubscribe = (api: ShopifyApi, id: string) =>
+  mutate(api, 'Unsubscribe', [{ call: 'webhookSubscriptionDelete(id: $v)', type: 'ID!', value: id }]);

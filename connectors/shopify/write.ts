@@ -13,13 +13,14 @@ import type { WriteBack } from '../../core/connector/contract.ts';
 import type { Rows } from '../../core/connector/desk/rows.ts';
 import type { ChangedRow, DeskWriting } from '../../core/connector/desk/write.ts';
 import { inSeconds } from '../../core/connector/seconds.ts';
-import { listOf, mapOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { isBlank } from '../../core/visible-text.ts';
-import { inPages, type Request, type ShopifyApi } from './api.ts';
+import type { ShopifyApi } from './api.ts';
+import { type Mutation, send } from './mutations.ts';
 import { isOrderId, orderGid, readOrders } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
-import { grantedScopes } from './webhooks.ts';
+import { installedApp } from './webhooks.ts';
 
 type WriteBackSettings = ShopifySettings['writeBack'];
 
@@ -86,25 +87,12 @@ export function currentReader(writeBack: WriteBackSettings, api: ShopifyApi, fur
     });
 }
 
-/** Limits in characters: Shopify's limit of a note, and a length that every metafield takes. */
-const limits = { note: 5_000, text: 10_000 };
-
 /** The form of a part in a metafield; null clears the metafield. Shopify stores no empty values. */
-function written({ part, value }: AnswerPart): string | null {
+function written({ part, value }: AnswerPart, { commentLength = Infinity }: { commentLength?: number }): string | null {
   if (value instanceof Date) return inSeconds(value);
   if (part === 'status') return value === 'answered' ? 'answered' : 'no answer';
   const text = surveyText(value ?? '');
-  return isBlank(text) ? null : cut(text, limits.text);
-}
-
-/** One mutation of a call; `$v` stands for its variable. */
-export interface Mutation {
-  call: string;
-  /** The type of the variable. */
-  type: string;
-  value: unknown;
-  /** The fields to read from errors: never messages, which may repeat values. */
-  errors?: string;
+  return isBlank(text) ? null : cut(text, commentLength);
 }
 
 /** @param gid the id of an order or a customer */
@@ -119,8 +107,15 @@ export const setNote = (gid: string, note: string): Mutation => {
 
 type Changed = ChangedRow<CurrentOrder, string>;
 
-/** Whether the metafield for the grade holds whole numbers alone. */
-const takesWhole = ({ gradeType }: CurrentOrder) => gradeType !== undefined && gradeType !== gradeKinds.fraction;
+/** The type of the metafield for a value; undefined for a fraction in a metafield of whole numbers. */
+function typeFor(part: PartName, value: string, { gradeType }: CurrentOrder): string | undefined {
+  if (part !== 'grade') return kindOf(part).type;
+  if (gradeType === gradeKinds.fraction) return gradeType;
+  if (isWhole(value)) return gradeKinds.whole;
+  return gradeType === undefined ? gradeKinds.fraction : undefined;
+}
+
+const isWhole = (value: string | null) => Number.isInteger(Number(value));
 
 /**
  * The mutations of a change, in the order of their execution. Tags are added and removed one by one, because setting the list would replace
@@ -134,14 +129,12 @@ function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBac
     const value = values.get(key);
     if (value === undefined) continue;
     const owner = { ownerId: id, namespace: writeBack.namespace, key };
-    const isFraction = part === 'grade' && !Number.isInteger(Number(value));
-    const type =
-      part === 'grade' && (isFraction || row.gradeType === gradeKinds.fraction)
-        ? gradeKinds.fraction
-        : kindOf(part).type;
     if (value === null) unset.push(owner);
-    else if (!isFraction || !takesWhole(row))
-      set.push({ ...owner, type, value, compareDigest: row.held.get(key)?.compareDigest ?? null });
+    else {
+      const type = typeFor(part, value, row);
+      const compareDigest = row.held.get(key)?.compareDigest ?? null;
+      if (type !== undefined) set.push({ ...owner, type, value, compareDigest });
+    }
   }
   const added = tags.filter((tag) => !row.tags.includes(tag));
   const removed = row.tags.filter((tag) => !tags.includes(tag));
@@ -159,64 +152,6 @@ function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBac
     typeof note === 'string' && setNote(id, note),
   ];
   return all.filter((one) => one !== false);
-}
-
-/** The price of a mutation with its list of errors. Source: shopify.dev, "rate limits". */
-const price = { base: 0, each: 11 };
-
-/** The result fields of every mutation; only metafields have codes. */
-const Outcome = z
-  .object({ userErrors: listOf(z.object({ code: z.string().nullish(), field: listOf(z.string()).nullish() })) })
-  .nullable();
-
-/** The failed changes by order: Shopify's refusal, or the error that leaves the outcome unknown. */
-type Undone = Map<string, string | CloseloopError>;
-
-/** Sends the mutations of orders, as many in one call as the points afford. An order's mutations stay together, and keep their order. */
-export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string, Mutation[]>) => Promise<Undone> {
-  const operation = { name, data: mapOf(Outcome), price };
-  type Item = readonly [id: string, mutations: Mutation[]];
-  const requestOf = (items: readonly Item[]) =>
-    callOf(
-      name,
-      items.flatMap(([, mutations]) => mutations),
-    );
-
-  return async (work) => {
-    const undone: Undone = new Map();
-    for await (const page of inPages(api, operation, [...work], requestOf, ([, mutations]) => mutations.length)) {
-      const all = page.items.flatMap(([id, mutations]) => mutations.map((mutation) => ({ id, mutation })));
-      for (const [n, { id, mutation }] of all.entries()) {
-        const { error, answer } = page;
-        const why = error ?? answer?.failures.get(`o${n}`) ?? refusalOf(mutation, answer?.data[`o${n}`]);
-        if (why !== undefined) undone.set(id, why);
-      }
-    }
-    return undone;
-  };
-}
-
-/** Puts many mutations into one call; the response has a result for each: `o0`, `o1` … */
-function callOf(name: string, mutations: readonly Mutation[]): Request {
-  const variables = mutations.map(({ type }, n) => `$v${n}: ${type}`).join(', ');
-  const fields = mutations.map(
-    ({ call, errors = 'field' }, n) => `o${n}: ${call.replace('$v', `$v${n}`)} { userErrors { ${errors} } }`,
-  );
-  return {
-    document: `mutation ${name}(${variables}) {\n${fields.join('\n')}\n}`,
-    variables: Object.fromEntries(mutations.map(({ value }, n) => [`v${n}`, value])),
-  };
-}
-
-/** "metafieldsSet: INVALID_TYPE at 0.value"; undefined for a success. */
-function refusalOf({ call }: Mutation, outcome: z.output<typeof Outcome> | undefined): string | undefined {
-  const name = call.slice(0, call.indexOf('('));
-  if (outcome == null) return `${name}: no answer`;
-  const [error] = outcome.userErrors;
-  if (error === undefined) return undefined;
-  const code = /^[A-Z_]{1,60}$/.test(error.code ?? '') ? error.code : 'refused';
-  const at = error.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.');
-  return `${name}: ${code}${at ? ` at ${at}` : ''}`;
 }
 
 /** The error for a refusal. A metafield definition that refuses closeloop's writes concerns all orders; every other refusal concerns this order. */
@@ -237,8 +172,6 @@ function refusal(shop: string, id: string, why: string): CloseloopError {
  * limit of points allows. A metafield is written only over the value that was read: a call that Shopify executes late changes no newer value.
  */
 export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): DeskWriting<CurrentOrder, string> {
-  const send = sender('WriteAnswers', api);
-  const isWhole = (value: string | null) => Number.isInteger(Number(value));
   return {
     settings: writeBack,
     rows: { isId: isOrderId, many: currentReader(writeBack, api) },
@@ -253,7 +186,7 @@ export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): 
     },
     async putMany(changed) {
       const work = changed.map((one) => [one.id, mutationsFor(one, writeBack)] as const);
-      const undone = await send(new Map(work.filter(([, mutations]) => mutations.length > 0)));
+      const undone = await send(api, 'WriteAnswers', new Map(work.filter(([, mutations]) => mutations.length > 0)));
       return new Map([...undone].map(([id, why]) => [id, typeof why === 'string' ? refusal(shop, id, why) : why]));
     },
     notKept(place, value) {
@@ -263,7 +196,7 @@ export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): 
       return `a metafield of whole numbers takes no ${value}: choose another key (writeBack.grade), and let "closeloop setup" define it`;
     },
     async unseen(ids) {
-      if ((await grantedScopes(api)).includes('read_all_orders')) return [];
+      if ((await installedApp(api)).scopes.includes('read_all_orders')) return [];
       const why = 'deleted, or older than 60 days, which needs the scope read_all_orders';
       return [`${ids.length} orders can't be seen: ${why}`];
     },
@@ -275,6 +208,9 @@ const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
 /** Matches the line of a note that an answer rule has added. Only an erasure removes this line. */
 const lineOfAction = /\n?\[note: [^[\]\n]* · closeloop [^[\]\n]*\]/g;
+
+/** Shopify's limit of a note, in characters. */
+const mostOfNote = 5_000;
 
 const begun = (note: string) => (note === '' ? '' : `${note}\n`);
 
@@ -289,7 +225,7 @@ function noteWith(item: WriteBack, note: string): string {
   const about = `${inLine(campaign)}, ${answeredAt.toISOString().slice(0, 10)}`;
   const head = `${begun(note.replace(ourLine, ''))}[feedback${given} (${about})`;
   const tail = ` · closeloop ${marker}]`;
-  const room = limits.note - head.length - tail.length - 6;
+  const room = mostOfNote - head.length - tail.length - 6;
   if (room < 0) return note; // A full note stays unchanged.
   return head + (comment === null ? '' : `: "${cut(inLine(comment), room)}"`) + tail;
 }
@@ -299,7 +235,7 @@ export function withLine(note: string, { text, marker }: ActionNote): string | u
   const tail = ` · closeloop ${marker}]`;
   if (note.includes(tail)) return note;
   const head = `${begun(note)}[note: `;
-  const room = limits.note - head.length - tail.length;
+  const room = mostOfNote - head.length - tail.length;
   return room < 20 ? undefined : head + cut(inLine(text), room) + tail;
 }
 

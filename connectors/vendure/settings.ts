@@ -1,16 +1,12 @@
 import { z } from 'zod';
-import { isSafeAddress } from '../../core/address.ts';
 import { deskWriteBack } from '../../core/connector/desk/settings.ts';
-import { oneKindOfCredentials, secret, webhookSecrets } from '../../core/connector/settings.ts';
+import { oneKindOfCredentials, pathAddress, secret, webhookSecrets } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
 const name = z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a name as in the code of the shop');
 const plugin = z.enum(['delivers', 'notes', 'none']).default('delivers');
 const hookSecrets = webhookSecrets(secret, "needs the plugin's secret").optional();
-const address = z
-  .string()
-  .refine((text) => isSafeAddress(text, 'path'), 'an https address like https://shop.example.com/admin-api')
-  .transform((text) => text.replace(/\/+$/, ''));
+const address = pathAddress('an https address like https://shop.example.com/admin-api');
 /** The longest text that closeloop sends: Vendure takes bodies of at most 100 kB. */
 export const mostUnits = 8_000;
 /** The custom field in which closeloop's plugin stores when the state of an order changed. */

@@ -1,8 +1,8 @@
 import { isLoopback } from '../../core/address.ts';
-import { errorAt, warningAt } from '../../core/connector/check.ts';
+import { errorAt, isSameUrl, warningAt } from '../../core/connector/check.ts';
 import type { Delivery, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { checkReceiver } from '../../core/connector/reach.ts';
-import { eventReader } from './events.ts';
+import { eventReader, readers } from './events.ts';
 import { compileAll } from './expressions.ts';
 import { RecordSnapshot } from './record.ts';
 import type { WebhookSettings } from './settings.ts';
@@ -21,55 +21,44 @@ export function checker(settings: WebhookSettings): NonNullable<Source['check']>
 const shortest = 20;
 
 function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: PreflightContext): Finding[] {
-  const found: Finding[] = [];
-  const report = (level: Finding['level'], at: string, problem: string, remedy: string): void =>
-    void found.push({ level, at, problem, remedy });
+  const { kind, secrets } = signature;
   const at = 'signature.secrets';
   const fresh = 'make a new one: openssl rand -base64 32';
-  signature.secrets.forEach((secret, i) => {
+  const found = secrets.flatMap((secret, i): Finding[] => {
     const plain = secret.replace(/^(?:Bearer|Basic|Token) /i, '');
-    if (signature.kind !== 'standard' && plain.length < shortest) {
-      report('warning', `${at}.${i}`, 'is short enough to be guessed', fresh);
-    } else if (new Set(plain.replace(/^wh(?:sec|pk)_/, '').replace(/=+$/, '')).size < 8) {
-      report('error', `${at}.${i}`, 'consists of very few different signs', fresh);
-    }
+    if (kind !== 'standard' && plain.length < shortest)
+      return [warningAt(`${at}.${i}`, 'is short enough to be guessed', fresh)];
+    const signs = new Set(plain.replace(/^wh(?:sec|pk)_/, '').replace(/=+$/, ''));
+    return signs.size < 8 ? [errorAt(`${at}.${i}`, 'consists of very few different signs', fresh)] : [];
   });
-  const [one, two] = signature.secrets;
-  if (one === two) report('warning', at, 'both are the same', 'take one out, or rotate to another');
-  if (writeBack?.secrets.some((secret) => signature.secrets.includes(secret))) {
+  if (secrets[0] === secrets[1]) found.push(warningAt(at, 'both are the same', 'take one out, or rotate to another'));
+  if (writeBack?.secrets.some((secret) => secrets.includes(secret))) {
     const problem = 'the same secret signs events in both directions: what we send could be sent back to us as genuine';
-    report('error', 'writeBack.secrets', problem, fresh);
+    found.push(errorAt('writeBack.secrets', problem, fresh));
   }
-  if (signature.kind === 'token') {
+  if (kind === 'token') {
     const problem = 'whoever has seen one delivery can send others: a token proves little';
-    report('warning', 'signature', problem, 'let the sender sign (standard or hmac), if it can');
+    found.push(warningAt('signature', problem, 'let the sender sign (standard or hmac), if it can'));
   }
-  if (signature.kind === 'hmac' && signature.algorithm === 'sha1') {
-    report('warning', 'signature.algorithm', 'SHA-1 is outdated', 'let the sender sign with SHA-256');
-  }
+  if (kind === 'hmac' && signature.algorithm === 'sha1')
+    found.push(warningAt('signature.algorithm', 'SHA-1 is outdated', 'let the sender sign with SHA-256'));
   if (hookUrl === undefined) {
-    const problem = 'it is not known where the sender has to deliver';
-    report('warning', 'webhook', problem, 'set http.publicUrl, and give the sender <publicUrl>/hooks/<source>');
+    const remedy = 'set http.publicUrl, and give the sender <publicUrl>/hooks/<source>';
+    found.push(warningAt('webhook', 'it is not known where the sender has to deliver', remedy));
   } else if (hookUrl.startsWith('http:') && !isLoopback(hookUrl)) {
+    const findingAt = kind === 'token' ? errorAt : warningAt;
     const problem = 'events, with personal data in them, would come unencrypted';
-    report(
-      signature.kind === 'token' ? 'error' : 'warning',
-      'webhook',
-      problem,
-      'give http.publicUrl an https address',
-    );
+    found.push(findingAt('webhook', problem, 'give http.publicUrl an https address'));
   }
   return found;
 }
-
-const conditions = ['closed', 'changed', 'graded.when', 'survey.when', 'erase.when'];
 
 function ofExpressions({ event }: WebhookSettings): Finding[] {
   const { all } = compileAll(event);
   const found: Finding[] = [];
   for (const [place, { constant }] of all) {
     const at = `event.${place}`;
-    const isCondition = conditions.includes(place);
+    const isCondition = Object.hasOwn(readers, place);
     if (constant === undefined || (isCondition && constant.ok && constant.value === true)) continue;
     const problem = isCondition
       ? 'is never true: it reads nothing of the event'
@@ -92,31 +81,31 @@ function ofExpressions({ event }: WebhookSettings): Finding[] {
 }
 
 async function ofSamples(settings: WebhookSettings, { reads }: PreflightContext): Promise<Finding[]> {
-  const { samples } = settings;
   const read = eventReader(settings, (recordId) => recordId);
   const found: Finding[] = [];
   const shapes: object[] = [];
-  for (const [i, sample] of samples.entries()) {
+  for (const [i, sample] of settings.samples.entries()) {
     const at = `samples.${i}`;
     const said = await read(sampled(sample));
-    if (!said.ok) found.push(errorAt(at, said.why, 'correct the expression, or the sample'));
-    else if (said.events.length === 0) {
+    if (!said.ok) {
+      found.push(errorAt(at, said.why, 'correct the expression, or the sample'));
+      continue;
+    }
+    if (said.events.length === 0) {
       const problem = 'means nothing: no condition in event is true for it';
       found.push(warningAt(at, problem, 'correct the conditions, or take the sample out'));
-    } else {
-      for (const one of said.events) {
-        const snapshot = RecordSnapshot.safeParse('snapshot' in one ? one.snapshot : undefined);
-        if (snapshot.success && snapshot.data.state === 'closed') shapes.push(snapshot.data.shape);
-      }
+    }
+    for (const one of said.events) {
+      const snapshot = RecordSnapshot.safeParse('snapshot' in one && one.snapshot).data;
+      if (snapshot?.state === 'closed') shapes.push(snapshot.shape);
     }
   }
-  if (shapes.length === 0) return found;
-  for (const { at, path } of reads) {
-    if (shapes.some((shape) => holds(shape, path))) continue;
-    const problem = `reads ${path.join('.')}, which no sample has`;
-    found.push(warningAt(at, problem, 'correct the name, or add a sample that has it'));
-  }
-  return found;
+  const unread = shapes.length === 0 ? [] : reads.filter(({ path }) => !shapes.some((shape) => holds(shape, path)));
+  const remedy = 'correct the name, or add a sample that has it';
+  return [
+    ...found,
+    ...unread.map(({ at, path }) => warningAt(at, `reads ${path.join('.')}, which no sample has`, remedy)),
+  ];
 }
 
 function sampled(sample: object): Delivery {
@@ -140,7 +129,7 @@ async function ofWriteBack({ event, writeBack }: WebhookSettings, { hookUrl }: P
     return [warningAt('writeBack', problem, 'name the URL that takes them, or read them at the service')];
   }
   const { url, allowPrivate } = writeBack;
-  if (hookUrl !== undefined && new URL(url).href === new URL(hookUrl).href) {
+  if (hookUrl !== undefined && isSameUrl(url, hookUrl)) {
     return [errorAt(at, "is this source's own hook: answers would come back as events", 'name the receiver')];
   }
   return await checkReceiver({ url, allowPrivate }, { url: at, allowPrivate: 'writeBack.allowPrivate' });

@@ -1,22 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type {
-  Delivery,
-  EraseEvent,
-  Events,
-  ExternalGradeEvent,
-  RecordEvent,
-  SourceEvent,
-  SurveyEvent,
-} from '../../core/connector/contract.ts';
+import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
+import { noEvent } from '../../core/connector/delivery.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { signedMessageId } from '../../core/connector/standard-webhook.ts';
 import { listOf, mapOf } from '../../core/entries.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
-import type { RecordSnapshot } from './record.ts';
-import { type NameOf, recordIdFrom, senderIdOf } from './record-id.ts';
+import { type NameOf, type RecordSnapshot, recordIdFrom, senderIdOf } from './record.ts';
 import type { WebhookSettings } from './settings.ts';
 
 const Shape = z.record(z.string(), z.unknown());
@@ -29,8 +21,9 @@ const Contacts = z
   .union([Text, listOf(Text.nullable())])
   .transform((found) => [found].flat().flatMap((text) => (text === null || text.trim() === '' ? [] : [text])));
 
-/** The values that the events of one delivery share. */
-interface Happening {
+/** A delivery, and what its events share. */
+interface Told {
+  find: Find;
   /** The sender's time of the event, but never later than the receipt: no later event could replace an event from the future. */
   at: Date;
   /** The time as the sender wrote it, if there is one. */
@@ -39,6 +32,12 @@ interface Happening {
   what: string;
   nameOf: NameOf;
 }
+
+/** The event that each condition of the settings leads to. */
+export const readers: Readonly<Record<string, (told: Told) => SourceEvent>> = {
+  ...{ changed, closed, 'graded.when': externalGrade },
+  ...{ 'survey.when': survey, 'erase.when': erase },
+};
 
 /**
  * Reads the events of a verified delivery by the expressions of `event`. A delivery may hold several events (a grade that also closes the
@@ -57,11 +56,12 @@ export function eventReader(
     if (body === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
     try {
       const find = await over(body);
-      const happening = { ...happeningOf(find, delivery, signedIdOf(delivery)), nameOf };
-      const events = eventsIn(find, happening);
-      const ignored =
-        events.length > 0 ? [] : [{ what: happening.what, why: 'none of the conditions in event is true' }];
-      return { ok: true, events, ignored };
+      const told = { find, nameOf, ...happeningOf(find, delivery, signedIdOf(delivery)) };
+      const events = Object.entries(readers).flatMap(([condition, read]) =>
+        find(condition) === true ? [read(told)] : [],
+      );
+      if (events.length === 0) return noEvent(told.what, 'none of the conditions in event is true');
+      return { ok: true, events, ignored: [] };
     } catch (error) {
       if (error instanceof Unreadable) return { ok: false, why: error.message };
       if (error instanceof RangeError) return { ok: false, why: 'the body is nested too deeply to be read' };
@@ -70,60 +70,37 @@ export function eventReader(
   };
 }
 
-function happeningOf(
-  find: Find,
-  { raw, receivedAt }: Delivery,
-  signedId: string | undefined,
-): Omit<Happening, 'nameOf'> {
+function happeningOf(find: Find, { raw, receivedAt }: Delivery, signedId: string | undefined) {
   const saidAt = instantFrom(find, 'at');
   const type = find('type');
+  const id = textFrom(find, 'id') ?? signedId ?? raw;
   return {
     saidAt,
     at: saidAt === undefined || saidAt > receivedAt ? receivedAt : saidAt,
-    id: digest(textFrom(find, 'id') ?? signedId ?? raw),
+    id: createHash('sha256').update(id).digest('base64url').slice(0, 32),
     // A trace must not repeat a text that a person typed.
     what: typeof type === 'string' && /^[\w.:/-]{1,60}$/.test(type) ? type : 'an event',
   };
 }
 
-function eventsIn(find: Find, happening: Happening): SourceEvent[] {
-  const is = (at: string): boolean => find(at) === true;
-  return [
-    ...(is('changed') ? [changed(find, happening)] : []),
-    ...(is('closed') ? [closed(find, happening)] : []),
-    ...(is('graded.when') ? [externalGrade(find, happening)] : []),
-    ...(is('survey.when') ? [survey(find, happening)] : []),
-    ...(is('erase.when') ? [erase(find, happening)] : []),
-  ];
-}
-
-const happened = <K extends SourceEvent['kind']>(kind: K, { at, id, what }: Happening) => ({
-  kind,
-  at,
+const happened = <K extends SourceEvent['kind']>(kind: K, { at, id, what }: Told) => ({
+  ...{ kind, at, what },
   key: `${kind}.${id}`,
-  what,
 });
 
-function changed(find: Find, happening: Happening): RecordEvent {
-  const { recordId, sender } = recordIn(find, happening);
-  const open: RecordSnapshot = { state: 'open', ...sender };
-  return { ...happened('changed', happening), recordId, snapshot: open };
+function changed(told: Told): SourceEvent {
+  const { recordId, sender } = recordIn(told);
+  return { ...happened('changed', told), recordId, snapshot: { state: 'open', ...sender } };
 }
 
-function closed(find: Find, happening: Happening): RecordEvent {
-  const { recordId, sender } = recordIn(find, happening);
-  const record = closedRecord(find, happening);
-  return {
-    ...happened('closed', happening),
-    certain: true,
-    recordId,
-    closing: record.closing,
-    snapshot: { ...record, ...sender },
-  };
+function closed(told: Told): SourceEvent {
+  const { recordId, sender } = recordIn(told);
+  const record = closedRecord(told);
+  const snapshot = { ...record, ...sender };
+  return { ...happened('closed', told), certain: true, recordId, closing: record.closing, snapshot };
 }
 
-function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot, { state: 'closed' }> {
-  const { saidAt, at, id } = happening;
+function closedRecord({ find, saidAt, at, id }: Told): Extract<RecordSnapshot, { state: 'closed' }> {
   const closedAt = instantFrom(find, 'closedAt') ?? saidAt;
   const shape = Shape.safeParse(find('shape'));
   if (!shape.success) throw new Unreadable('event.shape finds no object');
@@ -136,22 +113,23 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
     closing: closedAt?.toISOString() ?? `id-${id}`,
     closedAt: (closedAt ?? at).toISOString(),
     ...customerOf({ personId: personFrom(find), timeZone, country, region, locale }),
-    ...(contacts === undefined ? {} : { contacts }),
+    ...(contacts && { contacts }),
     shape: shape.data,
   };
 }
 
 /** A grade, with a snapshot of the record for a sender that sends only grades. */
-function externalGrade(find: Find, happening: Happening): ExternalGradeEvent {
+function externalGrade(told: Told): SourceEvent {
+  const { find } = told;
   const comment = find('graded.comment') ?? null;
   if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
-  const { recordId, sender } = recordIn(find, happening);
+  const { recordId, sender } = recordIn(told);
   return {
-    ...happened('external-grade', happening),
+    ...happened('external-grade', told),
     recordId,
     grade: gradeFrom(find('graded.grade')),
     comment: comment === null || isBlank(comment) ? null : comment,
-    snapshot: { ...closedRecord(find, happening), ...sender },
+    snapshot: { ...closedRecord(told), ...sender },
   };
 }
 
@@ -162,31 +140,33 @@ function gradeFrom(found: unknown): number | null {
   return grade;
 }
 
-function survey(find: Find, happening: Happening): SurveyEvent {
-  const requestId = textFrom(find, 'survey.request');
+function survey(told: Told): SourceEvent {
+  const requestId = textFrom(told.find, 'survey.request');
   if (requestId === undefined) throw new Unreadable('event.survey.request finds nothing');
   // Without answers the body differs from what the expression expects, and accepting it would lose the answers.
-  const found = Answers.safeParse(find('survey.answers'));
+  const found = Answers.safeParse(told.find('survey.answers'));
   if (!found.success || Object.keys(found.data).length === 0) {
     throw new Unreadable('event.survey.answers must find an object of question ids and answers');
   }
-  const given = Object.entries(found.data).flatMap(([question, value]) => (value === null ? [] : [[question, value]]));
-  const answers = mapOf(Answer).parse(Object.fromEntries(given));
-  return { ...happened('survey', happening), requestId, answers };
+  const given = Object.entries(found.data).flatMap(([question, one]) =>
+    one === null ? [] : [[question, one] as const],
+  );
+  return { ...happened('survey', told), requestId, answers: Object.fromEntries(given) };
 }
 
 /** An erasure that identifies no person is refused, so that the sender learns of it. */
-function erase(find: Find, happening: Happening): EraseEvent {
+function erase(told: Told): SourceEvent {
+  const { find } = told;
   const personId = personFrom(find);
-  const record = textFrom(find, 'record');
+  const isOfRecord = textFrom(find, 'record') !== undefined;
   const contacts = contactsFrom(find, 'erase.contacts');
-  if (personId === undefined && record === undefined && contacts.length === 0) {
+  if (personId === undefined && !isOfRecord && contacts.length === 0) {
     throw new Unreadable('the event is to erase somebody, and neither record, person nor erase.contacts finds whom');
   }
   return {
-    ...happened('erase', happening),
-    ...(personId === undefined ? {} : { personIds: [personId] }),
-    ...(record === undefined ? {} : { recordIds: [recordIn(find, happening).recordId] }),
+    ...happened('erase', told),
+    ...(personId !== undefined && { personIds: [personId] }),
+    ...(isOfRecord && { recordIds: [recordIn(told).recordId] }),
     contacts,
   };
 }
@@ -204,7 +184,7 @@ function contactsFrom(find: Find, at: string): string[] {
 }
 
 /** The record's id and, for the snapshot, the sender's own id if the event's id is a digest. */
-function recordIn(find: Find, { nameOf }: Happening): { recordId: string; sender: { sender?: string } } {
+function recordIn({ find, nameOf }: Told): { recordId: string; sender: { sender?: string } } {
   const text = textFrom(find, 'record');
   if (text === undefined) throw new Unreadable('event.record finds nothing');
   const id = recordIdFrom(text);
@@ -212,8 +192,4 @@ function recordIn(find: Find, { nameOf }: Happening): { recordId: string; sender
     throw new Unreadable('event.record finds no id: it is too long (100 characters), or broken Unicode');
   const recordId = nameOf(id);
   return { recordId, sender: recordId === id ? {} : { sender: senderIdOf(id) } };
-}
-
-function digest(of: string | Uint8Array): string {
-  return createHash('sha256').update(of).digest('base64url').slice(0, 32);
 }

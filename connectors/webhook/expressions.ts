@@ -11,11 +11,7 @@ export class Unreadable extends Error {
 export type Find = (at: string) => unknown;
 
 /** All expressions of `event`, compiled once, by their paths in it: `graded.when`. */
-export function compileAll(event: WebhookSettings['event']): {
-  /** Evaluates all expressions over one body. @throws ExpressionSetAside */
-  over: (body: unknown) => Promise<Find>;
-  all: ReadonlyMap<string, Expression>;
-} {
+export function compileAll(event: WebhookSettings['event']) {
   const all = new Map<string, Expression>();
   for (const [name, value] of Object.entries(event)) {
     if (typeof value === 'string') all.set(name, compileExpression(value));
@@ -25,6 +21,7 @@ export function compileAll(event: WebhookSettings['event']): {
       }
     }
   }
+  /** Evaluates all expressions over one body. @throws ExpressionSetAside */
   const over = async (body: unknown): Promise<Find> => {
     const findings = await evaluateAll([...all.values()], body);
     return (at) => {

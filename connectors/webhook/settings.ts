@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { secret as plainSecret, webhookSecrets } from '../../core/connector/settings.ts';
+import {
+  flag,
+  httpsUnlessPrivate,
+  secret as plainSecret,
+  receiver,
+  signingSecret,
+  webhookSecrets,
+} from '../../core/connector/settings.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 
@@ -19,6 +26,7 @@ const header = z
   .transform((name) => name.toLowerCase());
 
 const expression = ExpressionSource.meta({ description: "JSONata over the event's body" });
+const finds = (what: string) => expression.optional().describe(what);
 
 const signature = z
   .discriminatedUnion('kind', [
@@ -68,41 +76,31 @@ const survey = z.strictObject({
 
 const event = z
   .strictObject({
-    id: expression
-      .optional()
-      .describe(
-        "The event's id, the same in each of its deliveries. Left out: the signed id of Standard Webhooks, else the body",
-      ),
+    id: finds(
+      "The event's id, the same in each of its deliveries. Left out: the signed id of Standard Webhooks, else the body",
+    ),
     at: expression
       .default('timestamp')
       .describe(
         'The time of the event: ISO 8601 with Z or an offset; without a value the time of receipt. The newest event counts',
       ),
     type: expression.default('type').describe("The event's name in traces"),
-    record: expression.optional().describe("The record's id at the sender"),
-    closed: expression.optional().describe('True: the record is closed, and the event holds the whole record'),
-    changed: expression
-      .optional()
-      .describe('True: the record is open again, cancelled, refunded or deleted: its journey ends'),
-    closedAt: expression
-      .optional()
-      .describe(
-        'The time of the closing, which also names it. Left out: `at`, so that each event is a closing of its own',
-      ),
-    person: expression
-      .optional()
-      .describe(
-        "The sender's id of the customer, by which erasures find the record. 0 counts as none; give no value for other guests",
-      ),
-    contacts: expression
-      .optional()
-      .describe(
-        'All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all. Left out: the contacts that rules use, and the values beside them in the same object',
-      ),
-    timeZone: expression.optional().describe("The customer's IANA time zone"),
-    country: expression.optional().describe("Of the customer's address: ISO 3166 code or English name"),
-    region: expression.optional().describe('Its state or province, by code or name'),
-    locale: expression.optional().describe("The customer's language (BCP 47)"),
+    record: finds("The record's id at the sender"),
+    closed: finds('True: the record is closed, and the event holds the whole record'),
+    changed: finds('True: the record is open again, cancelled, refunded or deleted: its journey ends'),
+    closedAt: finds(
+      'The time of the closing, which also names it. Left out: `at`, so that each event is a closing of its own',
+    ),
+    person: finds(
+      "The sender's id of the customer, by which erasures find the record. 0 counts as none; give no value for other guests",
+    ),
+    contacts: finds(
+      'All e-mail addresses and phone numbers of the customer, a string or a list: an erasure by one of them covers all. Left out: the contacts that rules use, and the values beside them in the same object',
+    ),
+    timeZone: finds("The customer's IANA time zone"),
+    country: finds("Of the customer's address: ISO 3166 code or English name"),
+    region: finds('Its state or province, by code or name'),
+    locale: finds("The customer's language (BCP 47)"),
     shape: expression.default('$').describe('The record for rules and fields: an object'),
     graded: z
       .strictObject({ when: expression, grade: expression.optional(), comment: expression.optional() })
@@ -126,38 +124,19 @@ const event = z
   })
   .describe('What an event means');
 
-/** Whether the text is a URL without user name and password (which fetch refuses) and without a fragment. */
-function isPlainUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, hash } = new URL(text);
-  return ['https:', 'http:'].includes(protocol) && username + password + hash === '';
-}
-
 const writeBack = z
   .strictObject({
-    url: z.string().refine(isPlainUrl, 'https://host/path, without a name, a password or a #').describe('The receiver'),
-    secrets: secrets(
-      z
-        .string()
-        .refine(
-          (text) => isStandardSecret(text) && !text.startsWith('whpk_'),
-          'must be whsec_ and the base64 of 24 to 64 random bytes',
-        ),
-    ).describe('Signs what is sent (Standard Webhooks): `whsec_…`; two while rotating, and both sign'),
-    allowPrivate: z
-      .boolean()
-      .default(false)
-      .describe('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
+    ...receiver,
+    secrets: secrets(signingSecret).describe(
+      'Signs what is sent (Standard Webhooks): `whsec_…`; two while rotating, and both sign',
+    ),
     include: z
       .array(z.enum(['comment', 'answers']))
       .default(['comment', 'answers'])
       .describe('Personal data beside the grade'),
-    noAnswer: z.boolean().default(false).describe('Sends `feedback.unanswered` when a journey expires'),
+    noAnswer: flag('Sends `feedback.unanswered` when a journey expires'),
   })
-  .refine(({ url, allowPrivate }) => allowPrivate || !url.startsWith('http:'), {
-    path: ['url'],
-    error: 'must be https; http needs allowPrivate',
-  })
+  .refine(...httpsUnlessPrivate)
   .describe('Where answers are posted to, signed');
 
 /** A webhook source in the configuration: any system that can send webhooks. */

@@ -1,14 +1,31 @@
 import { keepHere } from '../../core/connector/answer.ts';
-import { defineConnector } from '../../core/connector/contract.ts';
+import { type Delivery, defineConnector, type Verdict } from '../../core/connector/contract.ts';
+import { verifyHmac, verifySecretHeader } from '../../core/connector/signature.ts';
+import { verifyStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { checker } from './check.ts';
 import { eventReader } from './events.ts';
-import { forgetter } from './forget.ts';
-import { poster } from './post.ts';
-import { reader, senderIds } from './record.ts';
-import { isDigest, namer, recordIdFrom, senderIdOf } from './record-id.ts';
-import { settings } from './settings.ts';
-import { verify } from './signature.ts';
-import { writer } from './write-back.ts';
+import { forgetter, poster, writer } from './receiver.ts';
+import { isDigest, namer, reader, recordIdFrom, senderIdOf, senderIds } from './record.ts';
+import { settings, type WebhookSettings } from './settings.ts';
+
+/** The tolerance of Standard Webhooks, in both directions. */
+const toleranceMs = 300_000;
+
+export function verify(delivery: Delivery, signature: WebhookSettings['signature']): Verdict {
+  const { secrets } = signature;
+  switch (signature.kind) {
+    case 'standard':
+      return verifyStandardWebhook(delivery, secrets);
+    case 'token':
+      return verifySecretHeader(delivery, secrets, signature.header);
+    case 'hmac': {
+      const { timestampHeader: header, ...scheme } = signature;
+      if (header === undefined) return verifyHmac(delivery, secrets, scheme);
+      const timestamp = { header, as: 'seconds', toleranceMs } as const;
+      return verifyHmac(delivery, secrets, { ...scheme, timestamp, signed: ({ raw }, at) => [`${at}.`, raw] });
+    }
+  }
+}
 
 /**
  * Any system that can send a webhook.

@@ -5,15 +5,15 @@ import {
   type MeaningTable,
   type ResponseRules,
   transient,
-  VendorError,
 } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { happenedAt } from '../../core/connector/delivery.ts';
-import type { Rows } from '../../core/connector/desk/rows.ts';
+import { misshapen, type Rows } from '../../core/connector/desk/rows.ts';
 import type { SendFailure } from '../../core/connector/send.ts';
 import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
+import type { CloseloopError } from '../../core/errors.ts';
 import { id } from './order.ts';
 import { pathOf, type WooCommerceSettings } from './settings.ts';
 
@@ -152,7 +152,7 @@ export async function ordersOf<S extends OrderSchema>(
   ids: readonly string[],
   where: { status?: 'trash' } = {},
 ): Promise<Rows<z.output<S>>> {
-  const found = new Map<string, z.output<S> | VendorError>();
+  const found = new Map<string, z.output<S> | CloseloopError>();
   if (ids.length === 0) return found;
   const { rows } = await listOrders(shop, schema, { include: ids.join(','), ...where });
   for (const { id, order } of rows) {
@@ -168,21 +168,14 @@ const Identified = z.object({ id });
 /** An order in a list. Plugins may change its shape, which must not fail the other orders. */
 export interface Listed<Order> {
   id: string | undefined;
-  order: Order | VendorError;
+  order: Order | CloseloopError;
   raw: unknown;
 }
 
 function listed<S extends OrderSchema>(schema: S, raw: unknown): Listed<z.output<S>> {
-  const parsed = schema.safeParse(raw);
-  if (parsed.success) return { id: parsed.data.id, order: parsed.data, raw };
+  const { data, error } = schema.safeParse(raw);
+  if (data !== undefined) return { id: data.id, order: data, raw };
   const { id } = Identified.safeParse(raw).data ?? {};
-  const order = new VendorError(`WooCommerce order ${id ?? 'without an id'}`, {
-    problem: `it has another shape than documented, at ${parsed.error.issues[0]?.path.join('.') || 'its top'}`,
-    remedy: 'look for a plugin that changes what the API shows of orders',
-    advice: { kind: 'permanent', doubtful: true },
-    outcome: 'refused',
-    status: 200,
-    code: '',
-  });
-  return { id, order, raw };
+  const remedy = 'look for a plugin that changes what the API shows of orders';
+  return { id, order: misshapen(`WooCommerce order ${id ?? 'without an id'}`, error, remedy), raw };
 }

@@ -67,24 +67,22 @@ export function events(
     const what = /^order\.[a-z]{1,20}$/.test(topic) ? topic : 'order';
     return eventsOf(order.data, { ...settings, via: 'webhook', what, news, at: receivedAt });
   }
-  const action = Action.safeParse(json);
   // WooCommerce derives the delivery's id from the webhook and the second, so two orders can share an id.
-  const deliveryId = headers['x-wc-webhook-delivery-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
-  if (action.success) {
-    const { action: what, arg: recordId } = action.data;
-    return oneEvent({ kind: 'closed', recordId, at: receivedAt, key: `action.${recordId}.${short(deliveryId)}`, what });
+  const second = String(Math.floor(receivedAt.getTime() / 1000));
+  const deliveryId = (headers['x-wc-webhook-delivery-id'] ?? second).slice(0, 64);
+  const { data: action } = Action.safeParse(json);
+  if (action !== undefined) {
+    const { action: what, arg: recordId } = action;
+    return oneEvent({ kind: 'closed', recordId, at: receivedAt, key: `action.${recordId}.${deliveryId}`, what });
   }
-  const deleted = Deleted.safeParse(json);
-  if (topic === 'order.deleted' && deleted.success) {
-    const { id: recordId } = deleted.data;
-    const key = `deleted.${recordId}.${short(deliveryId)}`;
-    return oneEvent({ kind: 'changed', recordId, at: receivedAt, key, what: topic });
+  const { data: deleted } = Deleted.safeParse(json);
+  if (topic === 'order.deleted' && deleted !== undefined) {
+    const key = `deleted.${deleted.id}.${deliveryId}`;
+    return oneEvent({ kind: 'changed', recordId: deleted.id, at: receivedAt, key, what: topic });
   }
   if (ErrorObject.safeParse(json).success) return noEvent('an error instead of an order', brokenWebhook, true);
   return noEvent('a delivery', 'not an order');
 }
-
-type OrderEvents = Extract<Events, { ok: true }> & { events: RecordEvent[] };
 
 /**
  * The event for an order from a webhook or the poll. The key of a closing contains only the closing, so that closeloop's own writes, the next
@@ -95,7 +93,7 @@ type OrderEvents = Extract<Events, { ok: true }> & { events: RecordEvent[] };
 export function eventsOf(
   order: OrderMoment,
   context: Pick<WooCommerceSettings, 'statuses'> & { via: 'webhook' | 'poll'; what: string; news: Date; at: Date },
-): OrderEvents {
+) {
   const { statuses, via, news, at } = context;
   const { id: recordId, status, date_modified_gmt: modified } = order;
   const what = `${context.what}: status ${status}`;
@@ -131,5 +129,3 @@ function isNews({ date_completed_gmt: completed, date_created_gmt: created }: Or
   if (completed !== null) return completed >= news;
   return created === null || created.getTime() + undatedMs >= news.getTime();
 }
-
-const short = (text: string): string => text.slice(0, 64);

@@ -65,14 +65,12 @@ export interface WooCommerceShape {
 }
 
 export function present(order: Order, languageMeta: readonly string[]): WooCommerceShape {
+  const { id, number, status, currency, billing, shipping } = order;
   // The first entry of each key counts, as in WooCommerce. The list is reversed because later entries replace earlier ones in an object.
   const meta = Object.fromEntries(order.meta_data.toReversed().map(({ key, value }) => [key, value]));
   return {
     order: {
-      id: order.id,
-      number: order.number,
-      status: order.status,
-      currency: order.currency,
+      ...{ id, number, status, currency },
       total: amount(order.total),
       refunded: refundedOf(order),
       createdVia: order.created_via,
@@ -86,36 +84,25 @@ export function present(order: Order, languageMeta: readonly string[]): WooComme
       completedAt: iso(order.date_completed_gmt),
       meta,
     },
-    items: order.line_items.map(({ name, product_id, variation_id, sku, quantity, total }) => ({
-      name,
-      productId: product_id,
-      variationId: given(variation_id),
-      sku,
-      quantity,
-      total: amount(total),
-    })),
+    items: order.line_items.map(itemOf),
     customer: {
-      ...address(order.billing),
+      ...address(billing),
       id: given(order.customer_id),
-      email: (order.billing.email ?? '').trim(),
+      email: (billing.email ?? '').trim(),
       language: languageOf(meta, languageMeta),
     },
-    shipping: address(order.shipping),
+    shipping: address(shipping),
   };
 }
 
+function itemOf({ name, product_id, variation_id, sku, quantity, total }: Order['line_items'][number]) {
+  return { name, productId: product_id, variationId: given(variation_id), sku, quantity, total: amount(total) };
+}
+
 function address(fields: Readonly<Record<string, string>>): WooCommerceAddress {
-  const field = (name: string): string => fields[name] ?? '';
-  return {
-    firstName: field('first_name'),
-    lastName: field('last_name'),
-    company: field('company'),
-    city: field('city'),
-    state: field('state'),
-    postcode: field('postcode'),
-    country: field('country'),
-    phone: internationalPhone(field('phone'), field('country')),
-  };
+  const { first_name: firstName = '', last_name: lastName = '', company = '', city = '' } = fields;
+  const { state = '', postcode = '', country = '', phone = '' } = fields;
+  return { firstName, lastName, company, city, state, postcode, country, phone: internationalPhone(phone, country) };
 }
 
 /** The customer's language: `de`, `pt_BR` and `pt-br` are all accepted. */

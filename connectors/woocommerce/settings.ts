@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isSafeAddress } from '../../core/address.ts';
 import { setAction } from '../../core/connector/desk/act.ts';
 import { deskWriteBack } from '../../core/connector/desk/settings.ts';
-import { secret, webhookSecrets } from '../../core/connector/settings.ts';
+import { flag, pathAddress, secret, webhookSecrets } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** Statuses that never count as delivered, whatever plugins do. */
@@ -33,16 +32,11 @@ const writeBack = deskWriteBack(metaName, {
 
 /** A WooCommerce source in the configuration: one shop. */
 export const settings = z.strictObject({
-  site: z
-    .string()
-    .refine(
-      (text) => isSafeAddress(text, 'path'),
-      'the https address of the shop, like https://shop.example.com, without anything behind it',
-    )
-    .transform((text) => text.replace(/\/+$/, ''))
-    .describe(
-      "The shop's address as browsers show it: with www or without, with the directory where WordPress sits in one",
-    ),
+  site: pathAddress(
+    'the https address of the shop, like https://shop.example.com, without anything behind it',
+  ).describe(
+    "The shop's address as browsers show it: with www or without, with the directory where WordPress sits in one",
+  ),
   consumerKey: z
     .string()
     .trim()
@@ -61,10 +55,7 @@ export const settings = z.strictObject({
     .describe(
       "`query` puts the key into addresses, and so into the shop's logs: only for hosts that drop the Authorization header",
     ),
-  restRoute: z
-    .boolean()
-    .default(false)
-    .describe('For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`'),
+  restRoute: flag('For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`'),
   webhookSecrets: webhookSecrets(secret, 'needs the secret of the webhooks').describe(
     "The webhooks' secret; two while it is being rotated. `setup` gives the first one to the webhooks that it makes",
   ),
@@ -77,19 +68,16 @@ export const settings = z.strictObject({
     .enum(['fully', 'partly', 'never'])
     .default('fully')
     .describe('Which refunds exclude an order: of the whole sum, of any part, or none'),
-  skipVirtual: z.boolean().default(false).describe('Excludes orders of nothing but downloads and services'),
+  skipVirtual: flag('Excludes orders of nothing but downloads and services'),
   giftCards: z
     .array(z.union([z.int().positive(), z.string().min(1)]).transform(String))
     .default([])
     .describe(
       'Products (ids or SKUs) that are gift cards: an order of nothing else is excluded. WooCommerce itself has no gift cards',
     ),
-  withoutContact: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Orders without e-mail address and phone number count too: for campaigns whose customers are known by something else',
-    ),
+  withoutContact: flag(
+    'Orders without e-mail address and phone number count too: for campaigns whose customers are known by something else',
+  ),
   testMeta: z
     .record(z.string().min(1), z.string())
     .default({ _wcpay_mode: 'test' })

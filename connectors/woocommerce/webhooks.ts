@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isSameUrl } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
+import { numberedPages } from '../../core/connector/pages.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './api.ts';
@@ -25,46 +26,35 @@ const wantedTopics = ['order.updated', 'order.deleted'] as const;
 
 const perPage = 100;
 
-/** Lists all pages, because a webhook that is missing in the list would be created again and again. */
-async function listWebhooks(shop: Shop, urgency: Urgency): Promise<Webhook[]> {
-  const all: Webhook[] = [];
-  for (let page = 1; ; page++) {
-    const query = { per_page: String(perPage), page: String(page) };
-    const { data } = await shop.call('GET', 'webhooks', listOf(Webhook), { query, urgency });
-    all.push(...data);
-    if (data.length < perPage) return all;
-  }
+/** The webhooks of a shop. Those that closeloop creates have its first secret. */
+function webhooksOf({ webhookSecrets: [secret = ''] }: WooCommerceSettings, shop: Shop, urgency: Urgency) {
+  return {
+    secret,
+    /** Lists all pages, because a webhook that is missing in the list would be created again and again. */
+    list: () =>
+      numberedPages('WooCommerce: webhooks', perPage, async (page) => {
+        const query = { per_page: String(perPage), page: String(page) };
+        return (await shop.call('GET', 'webhooks', listOf(Webhook), { query, urgency })).data;
+      }),
+    async create(topic: string, delivery_url: string) {
+      const body = { name: `${namePrefix}${topic}`, topic, delivery_url, secret };
+      await shop.call('POST', 'webhooks', Webhook, { body, urgency });
+    },
+    async activate(id: string, more: { secret?: string } = {}) {
+      await shop.call('PUT', `webhooks/${id}`, Webhook, { body: { status: 'active', ...more }, urgency });
+    },
+  };
 }
 
-const isNamedOurs = ({ name }: Webhook): boolean => name.startsWith(namePrefix);
-
-const pointsTo = (webhook: Webhook, hookUrl: string): boolean => isSameUrl(webhook.delivery_url, hookUrl);
-
-const isActive = (webhooks: readonly Webhook[], topic: string): boolean =>
-  webhooks.some((webhook) => webhook.topic === topic && webhook.status === 'active');
-
-async function makeWebhook(
-  shop: Shop,
-  webhook: { topic: string; delivery_url: string; secret: string },
-  urgency: Urgency,
-): Promise<void> {
-  const body = { name: `${namePrefix}${webhook.topic}`, ...webhook };
-  await shop.call('POST', 'webhooks', Webhook, { body, urgency });
-}
-
-async function activate(shop: Shop, id: string, more: { secret?: string }, urgency: Urgency): Promise<void> {
-  await shop.call('PUT', `webhooks/${id}`, Webhook, { body: { status: 'active', ...more }, urgency });
-}
+const deliversTo = (hookUrl: string) => (webhook: Webhook) => isSameUrl(webhook.delivery_url, hookUrl);
 
 /** Compares the webhooks that deliver here with the webhooks that closeloop needs. Active webhooks stay unchanged, as their secret can't be read. */
-export async function webhooksCompared(
-  { statuses, webhookSecrets: [secret = ''] }: Pick<WooCommerceSettings, 'statuses' | 'webhookSecrets'>,
-  shop: Shop,
-  hookUrl: string,
-) {
-  const here = (await listWebhooks(shop, 'work')).filter((webhook) => pointsTo(webhook, hookUrl));
+export async function webhooksCompared(settings: WooCommerceSettings, shop: Shop, hookUrl: string) {
+  const { secret, list, create, activate } = webhooksOf(settings, shop, 'work');
+  const here = (await list()).filter(deliversTo(hookUrl));
   // Webhooks of actions that report every closing can replace the first topic.
-  const tellsAll = statuses.every((status) => isActive(here, `action.woocommerce_order_status_${status}`));
+  const active = here.filter(({ status }) => status === 'active').map(({ topic }) => topic);
+  const tellsAll = settings.statuses.every((status) => active.includes(`action.woocommerce_order_status_${status}`));
   const hooks: DeskHooks<Webhook, WantedHook> = {
     list: async () => here,
     wanted: () =>
@@ -81,8 +71,7 @@ export async function webhooksCompared(
       return [`is ${status}${status === 'disabled' ? ', which the shop does after failures' : ''}`];
     },
     async make({ id: topic }, there) {
-      if (there === undefined) await makeWebhook(shop, { topic, delivery_url: hookUrl, secret }, 'work');
-      else await activate(shop, there.id, { secret }, 'work');
+      await (there === undefined ? create(topic, hookUrl) : activate(there.id, { secret }));
       return {};
     },
   };
@@ -102,49 +91,47 @@ type Topics = NonNullable<z.output<typeof Look>>['here'];
 export function webhookWatch(
   settings: WooCommerceSettings,
   shop: Shop,
-  ports: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
+  { log, hookUrl }: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
 ) {
+  const { site, watchEvery } = settings;
+  const { list, create, activate } = webhooksOf(settings, shop, 'background');
+  const hasTopic = (webhooks: readonly Webhook[], topic: string) => webhooks.some((one) => one.topic === topic);
+
+  /**
+   * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or redirected stay unchanged. Creates missing webhooks
+   * of the topics in `before` again. Returns the topics that deliver here.
+   */
+  async function wake(before: Topics): Promise<Topics> {
+    const all = await list();
+    const ours = all.filter(({ name }) => name.startsWith(namePrefix));
+    for (const { id, topic, status } of ours) {
+      if (status !== 'disabled') continue;
+      await activate(id);
+      log.warn({ site, webhook: id, topic }, 'the shop had switched this webhook off after failures: it is on again');
+    }
+    const here = hookUrl === undefined ? [] : all.filter(deliversTo(hookUrl));
+    const lost = before.filter((topic) => !hasTopic([...ours, ...here], topic));
+    if (ours.length + here.length + lost.length === 0)
+      log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
+    // Without an address closeloop can't create lost webhooks again.
+    if (hookUrl === undefined) return before;
+    for (const topic of lost) {
+      await create(topic, hookUrl);
+      log.warn({ site, topic }, 'the webhook of this topic was gone from the shop: it is made again');
+    }
+    return wantedTopics.filter((topic) => hasTopic(here, topic) || lost.includes(topic));
+  }
+
   return async (kept: unknown, at: Date) => {
     const last = Look.parse(kept);
-    if (last !== undefined && at.getTime() - last.at.getTime() < settings.watchEvery) return last;
+    if (last !== undefined && at.getTime() - last.at.getTime() < watchEvery) return last;
     const before = last?.here ?? [];
     try {
-      return { at, here: await wakeWebhooks(settings, shop, ports, before) };
+      return { at, here: await wake(before) };
     } catch (error) {
       // The poll has found the orders, so the failure only waits for the next check of the webhooks.
-      ports.log.warn({ why: messageOf(error) }, 'the webhooks could not be looked at');
+      log.warn({ why: messageOf(error) }, 'the webhooks could not be looked at');
       return { at, here: before };
     }
   };
-}
-
-/**
- * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or redirected stay unchanged. Creates missing webhooks
- * of the topics in `before` again. Returns the topics that deliver here.
- */
-async function wakeWebhooks(
-  { site, webhookSecrets: [secret = ''] }: WooCommerceSettings,
-  shop: Shop,
-  { log, hookUrl }: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
-  before: Topics,
-): Promise<Topics> {
-  const all = await listWebhooks(shop, 'background');
-  const ours = all.filter(isNamedOurs);
-  for (const { id, topic, status } of ours) {
-    if (status !== 'disabled') continue;
-    await activate(shop, id, {}, 'background');
-    log.warn({ site, webhook: id, topic }, 'the shop had switched this webhook off after failures: it is on again');
-  }
-  const hasTopic = (webhooks: readonly Webhook[], topic: string) => webhooks.some((one) => one.topic === topic);
-  const here = hookUrl === undefined ? [] : all.filter((one) => pointsTo(one, hookUrl));
-  const lost = before.filter((topic) => !hasTopic([...ours, ...here], topic));
-  if (ours.length + here.length + lost.length === 0)
-    log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
-  // Without an address closeloop can't create lost webhooks again.
-  if (hookUrl === undefined) return before;
-  for (const topic of lost) {
-    await makeWebhook(shop, { topic, delivery_url: hookUrl, secret }, 'background');
-    log.warn({ site, topic }, 'the webhook of this topic was gone from the shop: it is made again');
-  }
-  return wantedTopics.filter((topic) => hasTopic(here, topic) || lost.includes(topic));
 }

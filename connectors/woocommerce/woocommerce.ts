@@ -6,6 +6,7 @@ import { customerOf } from '../../core/connector/customer.ts';
 import { noteAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollWindow } from '../../core/connector/desk/poll.ts';
+import { isFailure } from '../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskNotes, type DeskWriting, inPlainForm } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { type Listed, listOrders, openShop, ordersOf, type Shop } from './api.ts';
@@ -70,16 +71,15 @@ const putMany = (shop: Shop) => async (changed: readonly ChangedRow<WrittenOrder
 function failureOf(id: string, error: z.output<typeof RowError> | undefined): VendorError {
   const { code = '', data } = error ?? {};
   const status = data?.status ?? 0;
-  const place = `WooCommerce order ${id}`;
-  if (error === undefined || status >= 500) {
-    const problem = error === undefined ? 'the shop said nothing of it' : code;
-    const told = { problem, remedy: 'it is tried again', outcome: 'unknown', status, code } as const;
-    return new VendorError(place, { ...told, advice: { kind: 'transient' } });
-  }
-  const told = { problem: code, advice: { kind: 'permanent' }, outcome: 'refused', code } as const;
-  if (/invalid_id$/.test(code)) return new VendorError(place, { ...told, remedy: 'it is gone', status: 404 });
-  const remedy = 'check that the user of the REST key may edit this order, and that no plugin guards it';
-  return new VendorError(place, { ...told, remedy, status });
+  const isGone = /invalid_id$/.test(code);
+  const guarded = 'check that the user of the REST key may edit this order, and that no plugin guards it';
+  const passing = { advice: { kind: 'transient' }, outcome: 'unknown', remedy: 'it is tried again' } as const;
+  const final = { advice: { kind: 'permanent' }, outcome: 'refused', remedy: isGone ? 'it is gone' : guarded } as const;
+  return new VendorError(`WooCommerce order ${id}`, {
+    ...(error === undefined || status >= 500 ? passing : final),
+    problem: error === undefined ? 'the shop said nothing of it' : code,
+    ...{ status: isGone ? 404 : status, code },
+  });
 }
 
 const Note = z.object({ note: orElse(z.string(), '') });
@@ -145,11 +145,10 @@ function poller(settings: WooCommerceSettings, shop: Shop, ports: ConnectorPorts
         };
         return listOrders(shop, ListedOrder, query, 'background');
       },
-      changedAt: ({ order }) => (order instanceof VendorError ? undefined : (order.date_modified_gmt ?? undefined)),
+      changedAt: ({ order }) => (isFailure(order) ? undefined : (order.date_modified_gmt ?? undefined)),
       events({ order, raw }, { since, at }) {
         const of = { ...settings, at };
-        if (!(order instanceof VendorError))
-          return eventsOf(order, { ...of, via: 'poll', what: 'poll', news: since }).events;
+        if (!isFailure(order)) return eventsOf(order, { ...of, via: 'poll', what: 'poll', news: since }).events;
         ports.log.warn({ why: order.message }, 'the poll met an order of another shape than documented');
         return eventOfUnreadable(raw, of);
       },

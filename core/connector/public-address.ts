@@ -1,5 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { Fetch } from '../ports.ts';
+import { connections } from './exchange.ts';
 
 /*
  * A configured address must not lead to what only this machine can reach: the machine itself, its network, the metadata service of its cloud.
@@ -81,4 +83,26 @@ export function publicLookup(resolve: Resolve = systemLookup): LookupFunction {
       else done(null, first.address, first.family);
     });
   };
+}
+
+/** Whether an error came of an address that isn't public. */
+export function isOfPrivateAddress(error: unknown): boolean {
+  return error instanceof PrivateAddress || (error instanceof Error && isOfPrivateAddress(error.cause));
+}
+
+/**
+ * A `fetch` to one configured receiver, over connections of its own: a kept connection always goes to the address that was checked when it was
+ * opened. Fails with PrivateAddress, also as the cause, where the address isn't public and private ones aren't allowed.
+ */
+export function openReceiver({ url, allowPrivate }: { url: string; allowPrivate: boolean }, fetch: Fetch) {
+  const { Agent } = connections();
+  const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
+  // An IP address needs no lookup that could refuse it.
+  const literal = literalIn(url);
+  const isRefused = !allowPrivate && literal !== undefined && !isPublicAddress(literal);
+  const fetchChecked: Fetch = async (to, init) => {
+    if (isRefused) throw new PrivateAddress('the URL has a private address');
+    return await fetch(to, Object.assign({ ...init }, { dispatcher }));
+  };
+  return { fetch: fetchChecked, close: () => dispatcher.destroy() };
 }

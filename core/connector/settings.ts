@@ -1,11 +1,22 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../address.ts';
 import { Settle } from '../schedule/duration-setting.ts';
+import { isStandardSecret } from './standard-webhook.ts';
 
 /* Settings that the connectors of several vendors share. */
 
 /** A credential. */
 export const secret = z.string().trim().min(1, 'is empty').meta({ title: 'secret' });
+
+/** A setting that is true or false. */
+export const flag = (what: string, initial = false) => z.boolean().default(initial).describe(what);
+
+/** An address that may have a path, without a slash at its end. @param error the message for any other text */
+export const pathAddress = (error: string) =>
+  z
+    .string()
+    .refine((text) => isSafeAddress(text, 'path'), error)
+    .transform((text) => text.replace(/\/+$/, ''));
 
 /** The secrets that sign webhooks: one secret, or two during a rotation. @param missing the message for an empty list */
 export const webhookSecrets = <Secret extends z.ZodType>(one: Secret, missing: string) =>
@@ -100,3 +111,32 @@ export function oneKindOfCredentials(
     },
   ];
 }
+
+/** A secret that signs what closeloop sends. */
+export const signingSecret = z
+  .string()
+  .refine(
+    (text) => isStandardSecret(text) && !text.startsWith('whpk_'),
+    'must be whsec_ and the base64 of 24 to 64 random bytes',
+  );
+
+/** Where signed events are sent. */
+export const receiver = {
+  url: z
+    .string()
+    .refine(isPlainUrl, 'must be like https://host/path, without a name, a password or a #')
+    .describe('The receiver'),
+  allowPrivate: flag('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
+};
+
+/** The URL holds no user name and password, which would go to whoever answers at the address, and no fragment. */
+function isPlainUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && ['https:', 'http:'].includes(url.protocol) && url.username + url.password + url.hash === '';
+}
+
+/** For `refine` of a section with `receiver`. */
+export const httpsUnlessPrivate: Parameters<z.ZodType<{ url: string; allowPrivate: boolean }>['refine']> = [
+  ({ url, allowPrivate }) => allowPrivate || !url.startsWith('http:'),
+  { path: ['url'], error: 'must be https; http needs allowPrivate' },
+];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
-import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
+import { signingSecret } from '../../core/connector/settings.ts';
 
 /* Receivers of alerts and of messages about answers. */
 
@@ -8,13 +8,6 @@ import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 export const ReceiverName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,40}$/, 'must be a name of small letters, digits and "-", 41 at most');
-
-export const SigningSecret = z
-  .string()
-  .refine(
-    (text) => isStandardSecret(text) && !text.startsWith('whpk_'),
-    'must be whsec_ and the base64 of 24 to 64 random bytes',
-  );
 
 const SafeUrl = z.string().refine((text) => isSafeAddress(text), 'must be an https address');
 
@@ -33,7 +26,7 @@ const Email = z.strictObject({
 /** The ways to reach a receiver. */
 export const channels = {
   url: SafeUrl.optional().describe('A receiver of your own: messages are signed as Standard Webhooks'),
-  secrets: z.array(SigningSecret).min(1).max(2).optional().describe('Of the receiver at url; two while rotating'),
+  secrets: z.array(signingSecret).min(1).max(2).optional().describe('Of the receiver at url; two while rotating'),
   slack: SafeUrl.optional().describe('An incoming webhook of Slack'),
   teams: SafeUrl.optional().describe('A workflow of Microsoft Teams that posts what its webhook is sent'),
   email: Email.optional().describe('By e-mail, over your mail server'),

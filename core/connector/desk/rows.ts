@@ -1,4 +1,6 @@
+import { ZodError } from 'zod';
 import { CloseloopError } from '../../errors.ts';
+import { firstMismatch } from '../../mismatches.ts';
 import { chunks } from '../batches.ts';
 import { aboutRecords } from '../calls.ts';
 import { VendorError } from '../classify.ts';
@@ -54,3 +56,14 @@ export function ownError(error: unknown): CloseloopError | undefined {
 }
 
 export const isFailure = (row: unknown): row is CloseloopError => row instanceof CloseloopError;
+
+/**
+ * The error of one record that its schema refuses: it must not fail the other records of the response.
+ * @param record the record in messages: 'Shopify order 17'. @throws any error that isn't of one record
+ */
+export function misshapen(record: string, error: unknown, remedy = 'report it as a bug of this connector') {
+  if (error instanceof CloseloopError) return error;
+  if (!(error instanceof ZodError)) throw error;
+  const message = `${record}: it has another shape than documented, at ${firstMismatch(error)}; ${remedy}.`;
+  return new CloseloopError(message, { kind: 'permanent', doubtful: true }, { cause: error });
+}

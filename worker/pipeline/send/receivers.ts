@@ -1,7 +1,6 @@
-import { connections } from '../../../core/connector/exchange.ts';
-import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from '../../../core/connector/public-address.ts';
+import { isOfPrivateAddress, openReceiver } from '../../../core/connector/public-address.ts';
 import { transientAfter } from '../../../core/connector/retry-after.ts';
-import { type HttpResponse, SendFailure, send } from '../../../core/connector/send.ts';
+import { type HttpResponse, send } from '../../../core/connector/send.ts';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
 import { adviceOf, CloseloopError } from '../../../core/errors.ts';
 import type { Ports } from '../../../core/ports.ts';
@@ -66,30 +65,26 @@ export function webhookOf(webhook: Webhook, { ports, redis }: Pick<EngineOptions
 const timeoutMs = 20_000;
 
 /**
- * Posts signed events to one receiver; each call is one attempt. It follows no redirect, reads only the beginning of the response, and
- * connects to the address that was checked. `post` throws a SendFailure or a CloseloopError, whose message never holds the address, which may be a
+ * Posts signed events to one receiver; each call is one attempt. It follows no redirect, and reads only the beginning of the response. `post` throws a SendFailure or a CloseloopError, whose message never holds the address, which may be a
  * secret.
  */
 export function poster(
   { url, secrets, allowPrivate }: Pick<Webhook, 'url' | 'secrets' | 'allowPrivate'>,
-  { fetch }: Pick<Ports, 'fetch'>,
+  ports: Pick<Ports, 'fetch'>,
 ): { post: (id: string, payload: object) => Promise<void>; close: () => Promise<void> } {
-  const { Agent } = connections();
-  const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
-  const literal = literalIn(url);
+  const { fetch, close } = openReceiver({ url, allowPrivate }, ports.fetch);
   const post = async (id: string, payload: object) => {
-    if (!allowPrivate && literal !== undefined && !isPublicAddress(literal)) throw privateAddress();
     const body = JSON.stringify(payload);
     // The machine's clock, as receivers compare the time with their own clock.
     const signed = signStandardWebhook({ id, at: new Date(), body }, secrets);
     const headers = { 'content-type': 'application/json', 'user-agent': 'closeloop', ...signed };
-    const init = { method: 'POST', headers, body, dispatcher };
+    const init = { method: 'POST', headers, body };
     const response = await send(fetch, url, init, { timeoutMs, head: 1 }).catch((error: unknown) => {
-      throw isPrivate(error) ? privateAddress(error) : error;
+      throw isOfPrivateAddress(error) ? privateAddress(error) : error;
     });
     if (!response.ok) throw refusal(response);
   };
-  return { post, close: () => dispatcher.destroy() };
+  return { post, close };
 }
 
 function refusal({ status, headers }: HttpResponse): CloseloopError {
@@ -103,13 +98,7 @@ const gone = (): CloseloopError =>
 
 const isPermanent = (error: unknown): boolean => adviceOf(error).kind === 'permanent';
 
-function isPrivate(error: unknown): boolean {
-  for (let at = error instanceof SendFailure ? error.cause : undefined; at instanceof Error; at = at.cause)
-    if (at instanceof PrivateAddress) return true;
-  return false;
-}
-
-const privateAddress = (cause?: unknown): CloseloopError =>
+const privateAddress = (cause: unknown): CloseloopError =>
   new CloseloopError(
     'the receiver has a private address, which is not called: name a public one, or set allowPrivate if it is meant',
     { kind: 'transient' },

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { shopifyApi } from '../../../../connectors/shopify/api.ts';
-import { findingsIn, type Inventory } from '../../../../connectors/shopify/preflight.ts';
+import { shopify } from '../../../../connectors/shopify/shopify.ts';
 import type { PreflightContext } from '../../../../core/connector/contract.ts';
-import { openShop, settingsOf, testPorts, topics } from '../../../support/connectors/shopify/fixture.ts';
+import { given, openShop, testPorts, topics } from '../../../support/connectors/shopify/fixture.ts';
 import { plants, shopifySample } from '../../../support/connectors/shopify/sample.ts';
 
 const hookUrl = 'https://closeloop.example/hooks/shop';
@@ -18,6 +17,14 @@ const subscription = (topic: string, more: object = {}) => ({
 const definition = (key: string, name: string, validations: { name: string; value: string }[] = []) => ({
   ...{ key, type: { name }, validations },
 });
+
+interface Inventory {
+  scopes: string[];
+  webhookVersion: string;
+  shop: string;
+  subscriptions: { topic: string }[];
+  definitions: object[];
+}
 
 /** A shop in which all is well. */
 const inventory = (more: Partial<Inventory> = {}): Inventory => ({
@@ -41,11 +48,21 @@ const about = (more: Partial<PreflightContext> = {}): PreflightContext => ({
 });
 const writeBack = { grade: 'grade', comment: 'words' };
 async function found(more: Partial<Inventory>, settings: object = {}, going: Partial<PreflightContext> = {}) {
-  const all = settingsOf({ writeBack, ...settings });
   const context = about(going);
   if (context.hookUrl === '') delete context.hookUrl;
-  const shop = { settings: all, api: shopifyApi(all, testPorts().ports), inventory: inventory(more) };
-  const findings = await findingsIn(shop, context);
+  const { scopes, webhookVersion, shop, subscriptions, definitions } = inventory(more);
+  const data = {
+    currentAppInstallation: {
+      accessScopes: scopes.map((handle) => ({ handle })),
+      app: { webhookApiVersion: webhookVersion },
+    },
+    shop: { myshopifyDomain: shop },
+    webhookSubscriptions: { nodes: subscriptions },
+    metafieldDefinitions: { nodes: definitions },
+  };
+  const { ports } = testPorts({ fetch: async () => Response.json({ data }) });
+  const source = shopify.open({ ...given, writeBack, ...settings }, ports);
+  const findings = (await source.check?.(context)) ?? expect.fail('no check');
   return findings.map(({ level, at, problem }) => `${level} ${at}: ${problem}`);
 }
 const instead = (topic: string, more: object) =>
@@ -144,7 +161,7 @@ describe('setup', () => {
       'create the metafield "state" of orders (namespace $app) (single_line_text_field)',
       ...inventory().subscriptions.map(({ topic }) => `create the webhook ${topic} to ${hookUrl}`),
     ]);
-    expect(shop.standin.callCounts()).toEqual({ 'POST graphql Inventory': 1 });
+    expect(shop.standin.callCounts()).toEqual({ 'POST graphql Definitions': 1, 'POST graphql Subscriptions': 1 });
     const notes: string[] = [];
     for (const step of steps) notes.push((await step.apply()).note ?? '');
     expect(notes.filter((note) => note.includes('compliance'))).toHaveLength(1);

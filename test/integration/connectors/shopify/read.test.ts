@@ -126,6 +126,12 @@ describe('one order that fails', () => {
 describe('what is more than a reading shows', () => {
   const nine = Array.from({ length: 9 }, (_, i) => ({ title: `item ${i}` }));
 
+  const nodeOf = (id: string) => ({
+    ...{ id: `gid://shopify/Order/${id}`, name: '#1001', email: 'ann@example.com', test: false },
+    ...{ createdAt: shop.clock.now, updatedAt: shop.clock.now, processedAt: shop.clock.now },
+    ...{ displayFinancialStatus: 'PAID', displayFulfillmentStatus: 'UNFULFILLED' },
+  });
+
   async function ninthUnderWay(): Promise<string> {
     const id = shop.order({ lines: nine });
     for (let i = 0; i < 9; i++) await shop.standin.fulfil({ id, lines: [i], shipmentStatus: 'in_transit' });
@@ -159,16 +165,7 @@ describe('what is more than a reading shows', () => {
       status: 'SUCCESS',
       processedAt: '2026-11-20T10:00:00Z',
     }));
-    const order = {
-      id: `gid://shopify/Order/${id}`,
-      name: '#1001',
-      email: 'ann@example.com',
-      createdAt: shop.clock.now,
-      updatedAt: shop.clock.now,
-      processedAt: shop.clock.now,
-      test: false,
-    };
-    const node = { ...order, displayFinancialStatus: 'PAID', displayFulfillmentStatus: 'UNFULFILLED' };
+    const node = nodeOf(id);
     const nodes = [{ ...node, transactions: transactions.slice(0, 8) }];
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { data: { nodes } } });
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { data: { node: { id: node.id, transactions } } } });
@@ -187,8 +184,12 @@ describe('what is more than a reading shows', () => {
 
   test('it ends nothing where even the longest list may be cut (audit 42)', async () => {
     const id = shop.order();
-    const parcel = (i: number) => ({ id: `gid://shopify/Fulfillment/${i}` });
-    const node = { id: `gid://shopify/Order/${id}` };
+    const at = shop.clock.now;
+    const parcel = (i: number) => ({
+      ...{ id: `gid://shopify/Fulfillment/${i}`, status: 'SUCCESS', createdAt: at, updatedAt: at },
+      requiresShipping: true,
+    });
+    const node = nodeOf(id);
     const answers = [
       { nodes: [{ ...node, fulfillments: Array.from({ length: 8 }, (_, i) => parcel(i)) }] },
       { node: { ...node, fulfillments: Array.from({ length: 250 }, (_, i) => parcel(i)) } },

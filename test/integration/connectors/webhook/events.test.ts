@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventReader } from '../../../../connectors/webhook/events.ts';
-import { recordIdFrom, senderIdOf } from '../../../../connectors/webhook/record-id.ts';
+import { recordIdFrom, senderIdOf } from '../../../../connectors/webhook/record.ts';
 import { settings } from '../../../../connectors/webhook/settings.ts';
 import { jobEvents } from '../../../support/connectors/webhook/sample.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { forgetter } from '../../../../connectors/webhook/forget.ts';
+import { forgetter } from '../../../../connectors/webhook/receiver.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
 
 const at = new Date('2026-11-22T10:00:00Z');

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { eventReader } from '../../../../connectors/webhook/events.ts';
-import { senderIds } from '../../../../connectors/webhook/record.ts';
-import { isDigest, namer, recordIdFrom } from '../../../../connectors/webhook/record-id.ts';
+import { eventOf, writer } from '../../../../connectors/webhook/receiver.ts';
+import { isDigest, namer, recordIdFrom, senderIds } from '../../../../connectors/webhook/record.ts';
 import { settings } from '../../../../connectors/webhook/settings.ts';
 import { webhook } from '../../../../connectors/webhook/webhook.ts';
-import { eventOf, writer } from '../../../../connectors/webhook/write-back.ts';
 import type { RecordEvent } from '../../../../core/connector/contract.ts';
 import { answer, openPorts } from '../../../support/contract/bench.ts';
 import { testDigest } from '../../../support/contract/test-digest.ts';

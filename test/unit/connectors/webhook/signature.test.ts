@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { settings, type WebhookSettings } from '../../../../connectors/webhook/settings.ts';
-import { verify } from '../../../../connectors/webhook/signature.ts';
+import { verify } from '../../../../connectors/webhook/webhook.ts';
 import type { Verdict } from '../../../../core/connector/contract.ts';
 
 /* Standard Webhooks has its vectors at test/unit/core/connector/standard-webhook.test.ts. */
