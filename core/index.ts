@@ -108,20 +108,24 @@ export { defineConnector, mostEvents } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export {
+  byName,
   type DeskAction,
+  type Directory,
   deskActor,
+  directories,
   doing,
   type Flaw,
   isReopened,
   noSuch,
   noteAction,
+  reopening,
   setAction,
   tagAction,
 } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
-export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export { type ChangeWindow, closingOf, listedSince, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export { type ChangeSearch, pollSearches } from './connector/desk/poll-searches.ts';
 export {
   comparedFields,
@@ -147,6 +151,7 @@ export {
   inPlainForm,
   isNoted,
   Refusal,
+  refusalOf,
   type Written,
 } from './connector/desk/write.ts';
 export {

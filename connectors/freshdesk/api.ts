@@ -32,7 +32,8 @@ const ErrorBody = z.object({
   code: code.optional().catch(undefined),
   errors: listOf(z.object({ field: z.string(), code: code.catch('') })).catch([]),
 });
-export const errorsIn = (json: unknown) => ErrorBody.safeParse(json).data?.errors ?? [];
+const noError = { code: undefined, errors: [] };
+const errorIn = (json: unknown) => ErrorBody.safeParse(json).data ?? noError;
 
 const Named = z.object({
   id: z.int().transform(String),
@@ -48,16 +49,15 @@ export const Field = z.object({
   choices: orElse(z.union([listOf(z.string()), z.looseObject({}).transform(Object.keys)]), undefined),
 });
 
-export const rowsPerPage = 100;
+const rowsPerPage = 100;
 
 /** Makes every call to one account. Webhooks, all API keys and all apps share the account's calls per minute. */
 export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) {
   const { subdomain, baseUrl, apiKey, setupKey, callsPerMinute } = settings;
-  const half = (calls: number) => ({
-    limit: Math.floor(calls / 2),
-    remaining: Math.floor(calls / 2),
-    resetMs: windowMs,
-  });
+  const half = (calls: number) => {
+    const limit = Math.floor(calls / 2);
+    return { limit, remaining: limit, resetMs: windowMs };
+  };
   const account = {
     name: `Freshdesk ${subdomain}`,
     baseUrl: `${baseUrl ?? `https://${subdomain}.freshdesk.com`}/api/v2`,
@@ -66,9 +66,13 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     requestIdHeader: 'x-request-id',
     rules: {
       table,
-      codeOf: (json) => ErrorBody.safeParse(json).data?.code ?? errorsIn(json)[0]?.code,
+      codeOf: (json) => errorIn(json).code ?? errorIn(json).errors[0]?.code,
+      fieldsOf: (json) =>
+        errorIn(json).errors.flatMap(({ field, code }) =>
+          code === 'invalid_field' ? [] : [field.replace(/^custom_fields\./, '')],
+        ),
       meaningOf: ({ json }, path) =>
-        ErrorBody.safeParse(json).data?.code === 'access_denied' && /^\/tickets\/\d/.test(path)
+        errorIn(json).code === 'access_denied' && /^\/tickets\/\d/.test(path)
           ? permanent('the agent of the key may not see this ticket', 'give that agent global ticket scope')
           : undefined,
     },
@@ -89,18 +93,27 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
       ports.now,
     );
 
+  /** A page of a list of changed records, for a window of the poll. */
+  async function page<Row extends z.ZodType>(path: string, row: Row, urgency: Urgency) {
+    const rows = await api.get(`${path}&per_page=${rowsPerPage}`, listOf(row), { urgency, endpoint: 'list' });
+    return { rows, isFull: rows.length >= rowsPerPage };
+  }
+
   return {
-    ...api,
-    account,
+    ...{ ...api, account, page },
     admin: createVendorApi({ ...account, ...basicCredentials(setupKey ?? apiKey, 'X') }, ports),
     agents: namesOf('/agents'),
     groups: namesOf('/groups'),
-    fields: cached(() => api.call({ method: 'GET', path: '/ticket_fields' }, listOf(Field)), 900_000, ports.now),
-    /** A page of the tickets that changed at or after an instant, oldest change first, without the trash and spam. */
-    changedSince(from: Date, page: number, urgency: Urgency): Promise<Ticket[]> {
-      const path = `/tickets?updated_since=${inSeconds(from)}&order_by=updated_at&order_type=asc&per_page=${rowsPerPage}&page=${page}&include=requester,stats`;
-      return api.call({ method: 'GET', path, urgency, endpoint: 'list' }, listOf(Ticket));
-    },
+    fields: cached(() => api.get('/ticket_fields', listOf(Field)), 900_000, ports.now),
+    /** The tickets that changed at or after an instant, oldest change first, without the trash and spam. */
+    changes: (urgency: Urgency) => ({
+      page: (from: Date, number: number) => {
+        const order = 'order_by=updated_at&order_type=asc';
+        const path = `/tickets?updated_since=${inSeconds(from)}&${order}&page=${number}&include=requester,stats`;
+        return page(path, Ticket, urgency);
+      },
+      changedAt: ({ updated_at }: Ticket) => updated_at,
+    }),
   };
 }
 export type Account = ReturnType<typeof openAccount>;

@@ -26,7 +26,7 @@ const fields = (account: Account): DeskFields => ({
     const hidden = { displayed_to_customers: false, customers_can_edit: false, required_for_customers: false };
     const optional = { required_for_agents: false, required_for_closure: false };
     const body = { label, label_for_customers: label, type, ...hidden, ...optional };
-    const made = await account.admin.call({ method: 'POST', path: '/admin/ticket_fields', body }, Field);
+    const made = await account.admin.send('POST', '/admin/ticket_fields', body, Field);
     return made.name === name ? {} : { note: `Freshdesk calls it "${made.name}": set writeBack.${part} to that` };
   },
 });
@@ -86,7 +86,7 @@ const comparedRules =
     const { closedStatuses, webhookSecrets } = settings;
     return comparedHooks<z.output<typeof Rule>, (typeof wanted)[number]>(
       {
-        list: () => admin.call({ method: 'GET', path }, Rules),
+        list: () => admin.get(path, Rules),
         wanted: () => wanted,
         is: ({ performer, actions }, { performer: type }) =>
           performer.type === type && actions.some((action) => action && isSameUrl(action.url, hookUrl)),
@@ -105,10 +105,8 @@ const comparedRules =
         },
         async make(one, there) {
           const body = bodyOf(one, hookUrl, settings);
-          const to = there
-            ? ({ method: 'PUT', path: `${path}/${there.id}` } as const)
-            : ({ method: 'POST', path } as const);
-          await admin.call({ ...to, body }, z.unknown());
+          if (there === undefined) await admin.send('POST', path, body, z.unknown());
+          else await admin.send('PUT', `${path}/${there.id}`, body, z.unknown());
           return {};
         },
       },
@@ -142,7 +140,7 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
     probes: [
       { at: 'apiKey', what: 'the statuses', read: ofStatuses },
       { at: 'apiKey', what: 'the agents', tries: () => account.agents('now') },
-      { at: 'apiKey', what: 'the tickets', tries: () => account.changedSince(new Date(), 1, 'work') },
+      { at: 'apiKey', what: 'the tickets', tries: () => account.changes('work').page(new Date(), 1) },
       { at: 'ratings', what: 'the surveys', read: ofSurveys },
     ],
     fields: fields(account),

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../errors.ts';
 import { placesOf } from '../answer.ts';
+import type { Cached } from '../cached.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
 import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
 import { failed, inTurn, type Together } from './in-turn.ts';
 import type { DeskFields } from './preflight.ts';
-import { isFailure, type RowReading, rowsOf } from './rows.ts';
-import { type DeskNotes, type DeskWords, type DeskWriting, holdsValue, isNoted, putOne, Refusal } from './write.ts';
+import { isFailure, type RowReading } from './rows.ts';
+import { type DeskNotes, type DeskWords, DeskWriter, type DeskWriting, isNoted, putOne, Refusal } from './write.ts';
 
 /* The actions of answer rules at a vendor: notes, tags and fields, made from what the desk declares for write-back, and actions of the desk's own. */
 
@@ -60,12 +61,77 @@ export const noSuch = (what: string, name: string, remedy: string): Flaw => ({
   remedy,
 });
 
-type Writing<Row, Value> = Partial<
-  Pick<
-    DeskWriting<Row, Value>,
-    'settings' | 'written' | 'at' | 'holds' | 'notKept' | 'notes' | 'tags' | 'put' | 'putMany' | 'closed'
-  >
->;
+/** What a parameter of an action names at the vendor: a group, an agent. */
+export interface Directory {
+  /** The word for it. Default: the parameter's name. */
+  what?: string;
+  /** How people find a right name: 'Name a group as the Admin Center does'. */
+  remedy: string;
+  /** The id by the name; undefined if there is none. @param loadedAfter set for `check`, which looks at the vendor */
+  idOf(name: string, loadedAfter?: 'now'): Promise<string | undefined>;
+}
+
+/** The `idOf` of a directory that is read as a whole: names by id. */
+export const byName =
+  (names: Cached<ReadonlyMap<string, string>>): Directory['idOf'] =>
+  async (name, loadedAfter) =>
+    [...(await names(loadedAfter))].find(([, one]) => one === name)?.[0];
+
+/** Looks up what the parameters of an action name. @param byParameter the directories, by the parameters' names */
+export function directories<Name extends string>(byParameter: Readonly<Record<Name, Directory>>) {
+  type Ids = { [Each in Name]?: string };
+  async function find(params: object, loadedAfter?: 'now'): Promise<Ids | Flaw> {
+    const given = new Map<string, string | undefined>(Object.entries(params));
+    const ids: Ids = {};
+    for (const parameter in byParameter) {
+      const { what = parameter, remedy, idOf } = byParameter[parameter];
+      const name = given.get(parameter);
+      const id = name === undefined ? undefined : await idOf(name, loadedAfter);
+      if (name !== undefined && id === undefined) return noSuch(what, name, remedy);
+      if (id !== undefined) ids[parameter] = id;
+    }
+    return ids;
+  }
+  const isFlaw = (found: Ids | Flaw): found is Flaw => 'problem' in found;
+  return {
+    async flaw(params: object): Promise<Flaw | undefined> {
+      const found = await find(params, 'now');
+      return isFlaw(found) ? found : undefined;
+    },
+    /** The ids by parameter. @throws CloseloopError permanent if the vendor no longer has one of them */
+    async idsOf(params: object): Promise<Ids> {
+      const found = await find(params);
+      if (isFlaw(found)) throw permanent([found.problem]);
+      return found;
+    },
+  };
+}
+
+/** An action that opens a record again, unless the record is open already, or was closed again since. */
+export const reopening = <Row, S extends z.ZodType<object>>(
+  takes: S,
+  {
+    stateOf,
+    open,
+    into,
+    flaw,
+  }: {
+    stateOf(row: Row): RecordState | Promise<RecordState>;
+    open(row: Row, params: z.output<S>): Promise<unknown>;
+    /** The parameter that names the record's new place, for the trace: 'reopened, in the group Escalations'. */
+    into: keyof z.output<S> & string;
+    flaw(params: z.output<S>): Promise<Flaw | undefined>;
+  },
+): DeskAction<Row> =>
+  doing<Row, S>(
+    takes,
+    async (row, params, request) => {
+      if (isReopened(await stateOf(row), request)) return 'it was open already';
+      await open(row, params);
+      return params[into] === undefined ? 'reopened' : `reopened, in the ${into} ${params[into]}`;
+    },
+    flaw,
+  );
 
 const permanent = (problems: readonly string[]) => new CloseloopError(problems.join('; '), { kind: 'permanent' });
 
@@ -77,66 +143,50 @@ function noting<Row>(notes: DeskNotes<Row>): DeskAction<Row> {
   });
 }
 
-function tagging<Row, Value>(tags: (row: Row) => readonly string[], writing: Writing<Row, Value>): DeskAction<Row> {
+function tagging<Row, Value>(
+  words: DeskWords,
+  tags: (row: Row) => readonly string[],
+  writing: Partial<DeskWriting<Row, Value>>,
+): DeskAction<Row> {
   return doing<Row, typeof tagAction>(tagAction, async (row, wanted, { recordId: id }) => {
     const there = tags(row);
     const all = [...new Set([...there, ...wanted])];
     const changed = { id, row, change: { values: new Map<string, Value | null>(), tags: all } };
-    const written = all.length > there.length ? await putOne(changed, writing) : undefined;
+    const written = all.length > there.length ? await putOne(words, changed, writing) : undefined;
     if (written instanceof Refusal) throw permanent(written.findings);
     return `tagged ${wanted.join(', ')}`;
   });
 }
 
-/**
- * Sets fields in the way that an answer is written: only where the record has another value, in the vendor's form; then checks whether the
- * vendor kept the values.
- */
+/** Sets fields as an answer is written, in the vendor's form. */
 function setting<Row, Value>(
-  { vendor, record }: DeskWords,
-  rows: RowReading<Row>,
-  { written, settings, at, holds = holdsValue, notKept, ...writing }: Writing<Row, Value> & Settable<Row, Value>,
+  words: DeskWords,
+  writing: DeskWriting<Row, Value> & { rows: RowReading<Row> },
   fields: DeskFields | undefined,
 ): DeskAction<Row> {
+  const { settings, written } = writing;
+  const writer = new DeskWriter(words, writing);
+  const own = new Set(placesOf(settings).values());
   const inForm = (value: string | number | null) => {
     const found = written(typeof value === 'number' ? { part: 'grade', value } : { part: 'comment', value }, settings);
     if (found instanceof Refusal) throw permanent(found.findings);
     return found;
   };
-  const run = async (row: Row, wanted: SetFields, id: string) => {
-    const lackingOn = (one: Row) => [...values].filter(([place, value]) => !holds(at(one, place), value, place));
-    const values = new Map(Object.entries(wanted).map(([place, value]) => [place, inForm(value)]));
-    const done = `set ${[...values.keys()].join(', ')}`;
-    const lacking = lackingOn(row);
-    if (lacking.length === 0) return done;
-    const after = await putOne({ id, row, change: { values: new Map(lacking) } }, writing);
-    if (after instanceof Refusal) throw permanent(after.findings);
-    const now = after ?? (await rowsOf(rows, [id])).get(id);
-    if (isFailure(now)) throw now;
-    if (now === undefined) throw permanent([`the ${record} ${id} is gone`]);
-    const hint = (place: string, value: Value | null) => notKept?.(place, value) ?? 'look at what it takes';
-    const lost = lackingOn(now).map(([place, value]) => `${vendor} did not keep "${place}": ${hint(place, value)}`);
-    if (lost.length > 0) throw permanent(lost);
-    return done;
-  };
-  const own = new Set(placesOf(settings).values());
-  return doing(
+  return doing<Row, typeof setAction>(
     setAction,
-    (row, wanted, { recordId }) => run(row, wanted, recordId),
+    async (row, wanted, { recordId }) => {
+      const values = new Map(Object.entries(wanted).map(([place, value]) => [place, inForm(value)]));
+      const lost = await writer.set(recordId, row, values);
+      if (lost.length > 0) throw permanent(lost);
+      return `set ${[...values.keys()].join(', ')}`;
+    },
     async (wanted) => {
       const answers = Object.keys(wanted).find((name) => own.has(name));
-      if (answers !== undefined)
-        return { problem: `"${answers}" takes answers (writeBack)`, remedy: 'Name another one' };
-      return fields && (await fieldFlaw(wanted, fields));
+      if (answers === undefined) return fields && (await fieldFlaw(wanted, fields));
+      return { problem: `"${answers}" takes answers (writeBack)`, remedy: 'Name another one' };
     },
   );
 }
-
-/** The parts of a desk that setting fields needs. */
-type Settable<Row, Value> = Pick<DeskWriting<Row, Value>, 'written' | 'settings' | 'at'>;
-
-const isSettable = <Row, Value>(writing: Writing<Row, Value>): writing is Writing<Row, Value> & Settable<Row, Value> =>
-  [writing.written, writing.settings, writing.at, writing.put ?? writing.putMany].every((part) => part !== undefined);
 
 async function fieldFlaw(wanted: SetFields, { list, field, place, of }: DeskFields): Promise<Flaw | undefined> {
   const texts = Object.entries(wanted).map(([name, value]) => [name, value === null ? [] : [String(value)]] as const);
@@ -154,18 +204,22 @@ async function fieldFlaw(wanted: SetFields, { list, field, place, of }: DeskFiel
   return undefined;
 }
 
+/** Whether a desk declares all that setting fields needs. */
+const isWhole = <Row, Value>(writing: Partial<DeskWriting<Row, Value>>): writing is DeskWriting<Row, Value> =>
+  [writing.settings, writing.written, writing.at, writing.put ?? writing.putMany].every((part) => part !== undefined);
+
 /** The actions that a desk gets from what it declares for write-back. */
 function sharedActions<Row, Value>(
   words: DeskWords,
   rows: RowReading<Row>,
-  writing: Writing<Row, Value>,
+  writing: Partial<DeskWriting<Row, Value>>,
   fields: DeskFields | undefined,
 ): Map<string, DeskAction<Row>> {
   const { notes, tags } = writing;
   const actions = new Map<string, DeskAction<Row>>();
   if (notes !== undefined) actions.set('note', noting(notes));
-  if (tags !== undefined) actions.set('tag', tagging(tags, writing));
-  if (isSettable(writing)) actions.set('set', setting(words, rows, writing, fields));
+  if (tags !== undefined) actions.set('tag', tagging(words, tags, writing));
+  if (isWhole(writing)) actions.set('set', setting(words, { ...writing, rows }, fields));
   return actions;
 }
 
@@ -184,7 +238,7 @@ interface MoreActions {
 export function deskActor<Row, Value>(
   words: DeskWords,
   rows: RowReading<Row>,
-  writing: Writing<Row, Value>,
+  writing: Partial<DeskWriting<Row, Value>>,
   own: Readonly<Record<string, DeskAction<Row>>>,
   { fields, together }: MoreActions = {},
 ): Required<Pick<Source, 'act' | 'checkActions'>> {

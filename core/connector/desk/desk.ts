@@ -85,7 +85,7 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     // Actions read records in the same way as rules, because an action compares the record's closing with the closing that rules have seen.
     ...deskActor(declared, read, written ?? {}, actions, fieldsIn(preflight)),
     ...(poll && { poll }),
-    ...(preflight && deskPreflight(vendor, settings, preflight)),
+    ...(preflight && deskPreflight(vendor, settings, preflight, intake !== undefined)),
     ...own,
   };
 }

@@ -73,7 +73,7 @@ export interface DeskPreflight {
   isTold?(error: VendorError): boolean;
   /** Left out: every record has the places for answers. */
   fields?: DeskFields | ((grades: readonly number[]) => Promise<Comparison<SetupItem>>);
-  /** `comparedHooks`, or a function in its place. Left out: the vendor delivers nothing, or its webhooks can't be listed. */
+  /** `comparedHooks`, or a function in its place. Left out: the vendor's webhooks can't be listed. */
   hooks?(hookUrl: string): Promise<Comparison<SetupItem>>;
   /** Whether the vendor is a stand-in on this machine, which reaches every address. */
   isStandin: boolean;
@@ -131,11 +131,16 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
   return combined(compared);
 }
 
-/** `check` and `setup` of a desk. @param writeBack the source's setting of this name */
+/**
+ * `check` and `setup` of a desk.
+ * @param writeBack the source's setting of this name
+ * @param isDelivered whether the vendor delivers to this source, so that it has to reach closeloop
+ */
 export function deskPreflight(
   vendor: string,
   writeBack: AnswerPlaces<string>,
   { credential, shape, probes: [first, ...others], isTold, fields, hooks, isStandin, own, steps }: DeskPreflight,
+  isDelivered = hooks !== undefined,
 ): Required<Pick<Source, 'check' | 'setup'>> {
   const none: Comparison<SetupItem> = { findings: [], missing: [] };
   const withFields = async (grades: readonly number[]) =>
@@ -147,7 +152,7 @@ export function deskPreflight(
     async check(about) {
       const { findings, probe } = vendorProber(credential, isTold);
       const plain = [
-        ...(hooks === undefined ? [] : hookUrlFindings(vendor, about.hookUrl, isStandin)),
+        ...(isDelivered ? hookUrlFindings(vendor, about.hookUrl, isStandin) : []),
         ...unknownReads(vendor, shape.names, shape.hint, about.reads),
         ...(own?.(about) ?? []),
       ];

@@ -1,7 +1,7 @@
 import type { CloseloopError } from '../../errors.ts';
 import type { VendorError } from '../classify.ts';
 import { isFailure } from './rows.ts';
-import { type ChangedRow, Refusal } from './write.ts';
+import { type ChangedRow, type Refusal, refusalOf } from './write.ts';
 
 /*
  * Writes on many records in one call, at a vendor that refuses more than it has to, or doesn't name what it refuses: a refused call is
@@ -38,21 +38,14 @@ export function putTogether<Row, Value>({ vendor, put, mostBytes, isRefusal }: T
       if (isRefusal(written)) refused.push(one);
       else if (written instanceof Error) throw written;
     }
-    const unfit = refused.length > 0 ? refused : values;
-    const words = unfit.map(
-      ([place, value]) => `"${place}" takes no ${typeof value === 'number' ? value : 'such text'}`,
-    );
-    return new Refusal(
-      unfit.map(([place]) => place),
-      words.map((said) => `${vendor}: ${said}: look at its type, bounds and choices`),
-    );
+    return refusalOf(vendor, refused.length > 0 ? refused : values);
   }
 
   return async function putMany(changed: readonly ChangedRow<Row, Value>[]): Promise<Put<Row>> {
     const [first, ...others] = changed;
     const written: Put<Row> = new Map();
     if (first === undefined) return written;
-    const rows = others.length === 0 || fits(changed) ? await put(changed).catch(refusalOf) : undefined;
+    const rows = others.length === 0 || fits(changed) ? await put(changed).catch(refusedCall) : undefined;
     if (rows === undefined || isRefusal(rows)) {
       if (others.length === 0) return written.set(first.id, await refusedOf(first));
       const half = Math.ceil(changed.length / 2);
@@ -65,7 +58,7 @@ export function putTogether<Row, Value>({ vendor, put, mostBytes, isRefusal }: T
     return written;
   };
 
-  function refusalOf(error: unknown): VendorError {
+  function refusedCall(error: unknown): VendorError {
     if (isRefusal(error)) return error;
     throw error;
   }

@@ -138,15 +138,9 @@ export interface DeskWriting<Row, Value> {
   notKept?(place: string, value: Value | null): string;
 }
 
-/** A change in progress on its record. */
-interface Job<Row, Value> {
-  id: string;
-  row: Row;
+/** A change in progress on its record. `change`: the part of `wanted` that the record lacks. */
+interface Job<Row, Value> extends ChangedRow<Row, Value> {
   wanted: Change<Value>;
-  /** The part of `wanted` that the record lacks. */
-  lacking: Change<Value>;
-  /** The note that is sent in the same call as the change (`DeskNotes.joins`). */
-  note?: Noted;
   findings: string[];
   remarks: string[];
   /** The places that the vendor has refused, for which a finding exists already. */
@@ -232,6 +226,18 @@ export class DeskWriter<Row, Value> {
     return blank !== undefined && status === 'answered' && !looks && rows.isId(recordId);
   }
 
+  /**
+   * Sets values on a record, in the way that an answer is written. Returns why the record lacks any of them after that, in words.
+   * @throws CloseloopError if nothing was set
+   */
+  async set(id: string, row: Row, values: ReadonlyMap<string, Value | null>): Promise<readonly string[]> {
+    const job = jobOf(id, row, { values }, this.#lackingOn(row, { values }));
+    for (const sent of await this.#send([job], this.#writing.rows)) this.#tellLost(sent);
+    if (isGone(job.failure)) return [`the ${this.#words.record} ${id} is gone`];
+    if (job.failure !== undefined) throw job.failure;
+    return job.findings;
+  }
+
   #plan(item: WriteBack, row: Row | CloseloopError | undefined, isBlank: boolean): AnswerJob<Row, Value> | WriteResult {
     const { settings, written, closed, further } = this.#writing;
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
@@ -299,15 +305,14 @@ export class DeskWriter<Row, Value> {
   async #send<J extends Job<Row, Value>>(jobs: readonly J[], rows: RowReading<Row>): Promise<J[]> {
     const { putMany } = this.#writing;
     const toSend = jobs.filter(
-      ({ lacking, note, failure }) => failure === undefined && (note !== undefined || !isEmpty(lacking)),
+      ({ change, note, failure }) => failure === undefined && (note !== undefined || !isEmpty(change)),
     );
-    const sent = toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
+    const sent = toSend.length > 0 ? await putMany?.(toSend) : undefined;
     await this.#each(toSend, async (job) => {
-      const changed = changedBy(job);
-      const first = sent === undefined ? await putOne(changed, this.#writing) : sent.get(job.id);
+      const first = sent === undefined ? await putOne(this.#words, job, this.#writing) : sent.get(job.id);
       // A failure of one record among many does not stop the others.
       if (isFailure(first)) job.failure = first;
-      else job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
+      else job.after = first instanceof Refusal ? await this.#sendRest(job, first, job) : first;
     });
     const unread = toSend.filter(({ after, failure }) => failure === undefined && after === undefined);
     const again = await rowsOf(
@@ -324,7 +329,11 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Sends the rest of a change after the vendor has refused a part. */
-  async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Reported): Promise<Row | undefined> {
+  async #sendRest(
+    changed: ChangedRow<Row, Value>,
+    refusal: Refusal,
+    told: Pick<Job<Row, Value>, 'findings' | 'refused'>,
+  ): Promise<Row | undefined> {
     const { values, tags } = changed.change;
     const isAll = refusal.unfit === 'all';
     const unfit = refusal.unfit === 'all' ? [...values.keys()] : refusal.unfit;
@@ -336,17 +345,17 @@ export class DeskWriter<Row, Value> {
     // A refusal that names no place of the change would repeat for ever.
     if (rest.size === values.size)
       throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
-    const written = await putOne({ ...changed, change }, this.#writing);
-    return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
+    const left = { ...changed, change };
+    const written = await putOne(this.#words, left, this.#writing);
+    return written instanceof Refusal ? await this.#sendRest(left, written, told) : written;
   }
 
   /** Adds a finding for each value that the vendor accepted but did not store. */
-  #tellLost({ id, wanted, lacking, findings, remarks, refused, after }: Job<Row, Value>): void {
+  #tellLost({ id, wanted, change, findings, remarks, refused, after }: Job<Row, Value>): void {
     const { vendor, record } = this.#words;
-    const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
-    const { tagsGone, tags = () => [] } = this.#writing;
+    const { tagsGone, tags = () => [], notKept = () => 'look at what it takes, and at what guards it' } = this.#writing;
     if (after === undefined) return;
-    const lost = this.#lackingOn(after, { ...wanted, values: lacking.values });
+    const lost = this.#lackingOn(after, { ...wanted, values: change.values });
     for (const [place, value] of lost.values)
       if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place, value)}`);
     if (lost.tags === undefined) return;
@@ -356,12 +365,12 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Whether to add the answer's note. Looks for the note if an earlier attempt may have written it. */
-  async #lacksNote({ item, row, wanted, lacking, findings }: AnswerJob<Row, Value>): Promise<boolean> {
+  async #lacksNote({ item, row, wanted, change, findings }: AnswerJob<Row, Value>): Promise<boolean> {
     const { settings, notes } = this.#writing;
     if (notes === undefined || settings.note !== true || item.status === 'no-answer') return false;
     const given = [...wanted.values].filter(([, value]) => value !== null);
-    const isFirst = given.length > 0 && given.every(([place]) => lacking.values.has(place)) && findings.length === 0;
-    const mayBeThere = notes.joins === undefined ? !isFirst : notes.joins(row, item, wanted, lacking);
+    const isFirst = given.length > 0 && given.every(([place]) => change.values.has(place)) && findings.length === 0;
+    const mayBeThere = notes.joins === undefined ? !isFirst : notes.joins(row, item, wanted, change);
     return !mayBeThere || !(await isNoted(item, row, notes));
   }
 
@@ -442,13 +451,36 @@ export class DeskWriter<Row, Value> {
 
 /** Writes on one record. @throws CloseloopError where the record, or the whole call, fails */
 export async function putOne<Row, Value>(
+  words: DeskWords,
   changed: ChangedRow<Row, Value>,
   { put, putMany }: Pick<DeskWriting<Row, Value>, 'put' | 'putMany'>,
 ): Promise<Written<Row>> {
-  if (put !== undefined) return await put(changed);
+  if (put !== undefined) return await put(changed).catch((error: unknown) => refusalIn(error, words, changed));
   const written = (await putMany?.([changed]))?.get(changed.id);
   if (isFailure(written)) throw written;
   return written;
+}
+
+/** The refusal of values. A finding may name a grade, but never a text, which is the customer's. */
+export function refusalOf<Value>(vendor: string, unfit: readonly (readonly [place: string, value: Value])[]): Refusal {
+  const shown = (value: Value) => (typeof value === 'number' ? value : 'such text');
+  const findings = unfit.map(
+    ([place, value]) => `"${place}" takes no ${shown(value)}: look at its type, bounds and choices`,
+  );
+  return new Refusal(
+    unfit.map(([place]) => place),
+    findings.map((said) => `${vendor}: ${said}`),
+  );
+}
+
+/** The refusal in an error that names fields. A vendor may refuse every change of a record because of a field that the change does not have. */
+function refusalIn<Row, Value>(error: unknown, words: DeskWords, { id, change }: ChangedRow<Row, Value>): Refusal {
+  const fields = error instanceof VendorError && error.advice.kind === 'permanent' ? error.fields : [];
+  if (fields.length === 0) throw error;
+  const unfit = [...change.values].filter(([place]) => fields.includes(place));
+  if (unfit.length > 0) return refusalOf(words.vendor, unfit);
+  const why = 'another field of it is refused, perhaps a required field that is empty: open it and correct that';
+  return new Refusal('all', [`${words.vendor}: ${words.record} ${id} takes no answer, as ${why}`]);
 }
 
 /** Whether the record already has the note that ends with this marker. */
@@ -460,20 +492,9 @@ export async function isNoted<Row>(
   return (await list(row, recordId)).some(({ text }) => markerOf(text) === marker);
 }
 
-/** The findings about an answer's write, and the places that they cover. */
-interface Reported {
-  findings: string[];
-  refused: Set<string>;
-}
-
-const jobOf = <Row, Value>(id: string, row: Row, wanted: Change<Value>, lacking: Change<Value>): Job<Row, Value> => ({
-  ...{ id, row, wanted, lacking },
+const jobOf = <Row, Value>(id: string, row: Row, wanted: Change<Value>, change: Change<Value>): Job<Row, Value> => ({
+  ...{ id, row, wanted, change },
   ...{ findings: [], remarks: [], refused: new Set(), after: undefined, failure: undefined },
-});
-
-const changedBy = <Row, Value>({ id, row, lacking, note }: Job<Row, Value>): ChangedRow<Row, Value> => ({
-  ...{ id, row, ...(note && { note }) },
-  change: lacking,
 });
 
 const isGone = (failure: CloseloopError | 'gone' | undefined): failure is VendorError | 'gone' =>
