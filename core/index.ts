@@ -108,24 +108,27 @@ export { defineConnector, mostEvents } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export {
-  byName,
   type DeskAction,
-  type Directory,
   deskActor,
-  directories,
   doing,
   type Flaw,
   isReopened,
   noSuch,
   noteAction,
-  reopening,
   setAction,
   tagAction,
 } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
-export { type ChangeWindow, closingOf, listedSince, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export {
+  type ChangeWindow,
+  closingOf,
+  listedSince,
+  type PolledPage,
+  pollInTurn,
+  pollWindow,
+} from './connector/desk/poll.ts';
 export { type ChangeSearch, pollSearches } from './connector/desk/poll-searches.ts';
 export {
   comparedFields,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { cut, isSameText, noteHtml } from '../../core/connector/answer.ts';
+import type { Cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import { byName, type DeskAction, directories, reopening } from '../../core/connector/desk/act.ts';
+import { type DeskAction, doing, isReopened, noSuch } from '../../core/connector/desk/act.ts';
 import { type ChangedRow, type DeskWriting, holdsValue, inPlainForm } from '../../core/connector/desk/write.ts';
 import { linkedPages } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
@@ -85,27 +86,32 @@ export const Reopen = z
   .prefault({})
   .describe('Opens the ticket again');
 
-export function reopen(settings: FreshdeskSettings, account: Account): DeskAction<Ticket> {
-  const { flaw, idsOf } = directories({
-    group: { idOf: byName(account.groups), remedy: 'Name a group as Freshdesk does' },
-    agent: { idOf: byName(account.agents), remedy: 'Name an agent as Freshdesk does' },
-  });
-  return reopening<Ticket, typeof Reopen>(Reopen, {
-    stateOf: (ticket) => stateOf(ticket, settings),
-    into: 'group',
-    async open({ id }, { status, priority, ...names }) {
-      const { group, agent } = await idsOf(names);
+/** Finds the id of the group or agent with this name. */
+async function idOf(names: Cached<ReadonlyMap<string, string>>, wanted: string | undefined, loadedAfter?: 'now') {
+  return [...(await names(loadedAfter))].find(([, name]) => name === wanted)?.[0];
+}
+
+export const reopen = (settings: FreshdeskSettings, { groups, agents, send }: Account): DeskAction<Ticket> =>
+  doing<Ticket, typeof Reopen>(
+    Reopen,
+    async (ticket, { status, group, agent, priority }, request) => {
+      if (isReopened(stateOf(ticket, settings), request)) return 'it was open already';
+      const groupId = group && (await idOf(groups, group));
+      const agentId = agent && (await idOf(agents, agent));
       const body = {
         status,
-        ...(group && { group_id: Number(group) }),
-        ...(agent && { responder_id: Number(agent) }),
+        ...(groupId && { group_id: Number(groupId) }),
+        ...(agentId && { responder_id: Number(agentId) }),
         ...(priority && { priority: priorities.indexOf(priority) + 1 }),
       };
-      return account.send('PUT', `/tickets/${id}`, body, Ticket, { endpoint: 'update' });
+      await send('PUT', `/tickets/${ticket.id}`, body, Ticket, { endpoint: 'update' });
+      return group === undefined ? 'reopened' : `reopened, in the group ${group}`;
     },
-    flaw: async ({ status, ...names }) =>
-      settings.closedStatuses.includes(status)
-        ? { problem: `status ${status} counts as closed`, remedy: 'Name an open one' }
-        : await flaw(names),
-  });
-}
+    async ({ status, group, agent }) => {
+      const lacking = (what: string, name: string) => noSuch(what, name, `Name a ${what} as Freshdesk does`);
+      if (settings.closedStatuses.includes(status))
+        return { problem: `status ${status} counts as closed`, remedy: 'Name an open one' };
+      if (group !== undefined && !(await idOf(groups, group, 'now'))) return lacking('group', group);
+      return agent !== undefined && !(await idOf(agents, agent, 'now')) ? lacking('agent', agent) : undefined;
+    },
+  );

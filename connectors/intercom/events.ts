@@ -2,8 +2,17 @@ import { z } from 'zod';
 import type { Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { lookUp } from '../../core/look-up.ts';
-import { closingAt, isOurs, isTicketClosed, ticketClosedAt } from './closing.ts';
-import { Conversation, id, Rating, Ticket, time } from './conversation.ts';
+import {
+  Conversation,
+  closingAt,
+  id,
+  isOurs,
+  isTicketClosed,
+  Rating,
+  Ticket,
+  ticketClosedAt,
+  time,
+} from './conversation.ts';
 import type { IntercomSettings } from './settings.ts';
 
 const Envelope = z.object({

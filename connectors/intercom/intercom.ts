@@ -6,7 +6,7 @@ import { openWorkspace } from './api.ts';
 import { events } from './events.ts';
 import { poller } from './poll.ts';
 import { preflight } from './preflight.ts';
-import { reading } from './read.ts';
+import { reading } from './record.ts';
 import { recordUrl, settings } from './settings.ts';
 import { writing } from './write.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorAt, hookUrlFindings, manualStep, unseenWebhook, warningAt } from '../../core/connector/check.ts';
+import { errorAt, manualStep, unseenWebhook, warningAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding, SetupStep } from '../../core/connector/contract.ts';
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { Me, type Query, version, type Workspace } from './api.ts';
@@ -14,7 +14,6 @@ export function preflight(
   { now }: Pick<ConnectorPorts, 'now'>,
 ): DeskPreflight {
   const { ratings, ticketCategories, baseUrl, webhookUrl } = settings;
-  const isStandin = baseUrl !== undefined;
   const at = 'accessToken';
   const since = (field: string, days: number): Query => {
     return { field, operator: '>', value: Math.floor(now().getTime() / 1_000) - days * 86_400 };
@@ -25,7 +24,7 @@ export function preflight(
   return {
     credential: at,
     shape: { names: shapeNames, hint: 'attributes are under `attributes`' },
-    isStandin,
+    isStandin: baseUrl !== undefined,
     probes: [
       { ...{ at, what: 'the workspace' }, read: () => whose(settings, workspace) },
       { ...{ at, what: 'the teammates' }, read: () => ofAdmin(settings, workspace) },
@@ -47,10 +46,9 @@ export function preflight(
     ],
     fields: (grades) => attributesCompared(settings, workspace, grades),
     own({ hookUrl }) {
-      const found = hookUrlFindings('Intercom', hookUrl, isStandin);
-      if (hookUrl === undefined || webhookUrl === hookUrl) return found;
+      if (hookUrl === undefined || webhookUrl === hookUrl) return [];
       const remedy = `Enter them as "closeloop setup" lists them, then set webhookUrl to ${hookUrl}`;
-      return [...found, unseenWebhook('Intercom', remedy)];
+      return [unseenWebhook('Intercom', remedy)];
     },
     steps({ hookUrl }) {
       return hookUrl === undefined || webhookUrl !== undefined ? [] : [webhookStep(settings, hookUrl)];

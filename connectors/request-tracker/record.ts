@@ -6,7 +6,7 @@ import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
 import { listOf, orElse } from '../../core/entries.ts';
-import { closingsOf, Id, isClosed } from './changes.ts';
+import { closedBy, closingsOf, Id, isClosed } from './changes.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
 /** A search returns an empty text for missing values. */
@@ -116,8 +116,7 @@ export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskR
         const requestor = people.find(({ id }) => staff.get(id) !== true);
         const shape = presented(row, requestor);
         const why = row.out ?? (people.length > 0 && requestor === undefined ? 'its requestor is staff' : undefined);
-        const { id: closing = 'created', Created: closedAt = new Date(row.Created) } = closings.get(row.id) ?? {};
-        const now = closed.includes(row) ? { is: 'closed' as const, closing, closedAt } : { is: 'open' as const };
+        const now = closed.includes(row) ? closedBy(row, closings.get(row.id)) : { is: 'open' as const };
         const { id: personId, language: locale } = shape.requestor;
         const customer = customerOf({ personId, locale, timeZone: requestor?.Timezone });
         return { currentId: row.id, state: why === undefined ? now : { is: 'out', why }, shape, ...customer };

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { present } from '../../core/connector/customer.ts';
 import { type DeskAction, doing, isReopened, noSuch } from '../../core/connector/desk/act.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { closingsOf, isClosed } from './changes.ts';
+import { closedBy, closingsOf, isClosed } from './changes.ts';
 import { type Row, User } from './record.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
@@ -47,19 +48,14 @@ export const reopen = (settings: RequestTrackerSettings, api: VendorApi): DeskAc
   doing<Row, typeof Reopen>(
     Reopen,
     async (row, wanted, request) => {
-      const { id: closing = 'created' } = (await closingsOf(settings, api, [row])).get(row.id) ?? {};
-      const closed = { is: 'closed', closing, closedAt: new Date(0) } as const;
-      if (isReopened(isClosed(settings, row.Status) ? closed : { is: 'open' }, request)) return 'it was open already';
+      const state = isClosed(settings, row.Status)
+        ? closedBy(row, (await closingsOf(settings, api, [row])).get(row.id))
+        : ({ is: 'open' } as const);
+      if (isReopened(state, request)) return 'it was open already';
       const { status: Status, queue: Queue, owner: Owner, priority: Priority } = wanted;
       const path = `/ticket/${row.id}`;
-      const body = {
-        Status,
-        ...(Queue && { Queue }),
-        ...(Owner && { Owner }),
-        ...(Priority !== undefined && { Priority }),
-      };
-      await api.call({ method: 'PUT', path, body }, z.unknown());
-      const refused = refusedIn(wanted, await api.call({ method: 'GET', path: `${path}?fields[Queue]=Name` }, Now));
+      await api.send('PUT', path, present({ Status, Queue, Owner, Priority }), z.unknown());
+      const refused = refusedIn(wanted, await api.get(`${path}?fields[Queue]=Name`, Now));
       if (refused.length === 0) return Queue === undefined ? 'reopened' : `reopened, in the queue ${Queue}`;
       const rights =
         "closeloop's user has ModifyTicket, ReassignTicket and, in the queue, CreateTicket, and the owner OwnTicket";
@@ -69,11 +65,11 @@ export const reopen = (settings: RequestTrackerSettings, api: VendorApi): DeskAc
     async ({ status, queue, owner }) => {
       if (isClosed(settings, status) || status.toLowerCase() === 'deleted')
         return { problem: `the status "${status}" counts as closed`, remedy: 'Name an open one' };
-      const has = async (kind: string, one: string, schema: z.ZodType = z.unknown()) =>
+      const found = async (kind: string, one: string, schema: z.ZodType = z.unknown()) =>
         await api.find({ method: 'GET', path: `/${kind}/${encodeURIComponent(one)}` }, schema);
-      if (queue !== undefined && (await has('queue', queue)) === undefined)
+      if (queue !== undefined && (await found('queue', queue)) === undefined)
         return noSuch('queue', queue, "Name one that closeloop's user sees (SeeQueue)");
-      if (owner !== undefined && User.safeParse(await has('user', owner)).data?.Privileged !== 1)
+      if (owner !== undefined && User.safeParse(await found('user', owner)).data?.Privileged !== 1)
         return noSuch('agent', owner, 'Name a privileged user, by the user name (Admin > Users)');
       return undefined;
     },

@@ -49,7 +49,7 @@ function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskW
      */
     async putMany(changed) {
       const body = changed.map(({ row, change }) => ({ id: +row.id, CustomFields: Object.fromEntries(change.values) }));
-      await api.call({ method: 'PUT', path: '/tickets/bulk', body }, z.unknown());
+      await api.send('PUT', '/tickets/bulk', body, z.unknown());
       return new Map();
     },
     notKept: (place, value) =>
@@ -63,7 +63,7 @@ function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskW
       async add({ id }, item) {
         const Content = noteText(item);
         const body = { Subject: Content.split('\n').at(-1), Content, ContentType: 'text/plain' };
-        await api.call({ method: 'POST', path: `/ticket/${id}/comment`, body }, z.unknown());
+        await api.send('POST', `/ticket/${id}/comment`, body, z.unknown());
       },
     },
     leaves: (id) => `the history of ticket ${id}, with all that its fields held: Request Tracker deletes none`,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../errors.ts';
 import { placesOf } from '../answer.ts';
-import type { Cached } from '../cached.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
 import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
@@ -60,78 +59,6 @@ export const noSuch = (what: string, name: string, remedy: string): Flaw => ({
   problem: `there is no ${what} "${name}"`,
   remedy,
 });
-
-/** What a parameter of an action names at the vendor: a group, an agent. */
-export interface Directory {
-  /** The word for it. Default: the parameter's name. */
-  what?: string;
-  /** How people find a right name: 'Name a group as the Admin Center does'. */
-  remedy: string;
-  /** The id by the name; undefined if there is none. @param loadedAfter set for `check`, which looks at the vendor */
-  idOf(name: string, loadedAfter?: 'now'): Promise<string | undefined>;
-}
-
-/** The `idOf` of a directory that is read as a whole: names by id. */
-export const byName =
-  (names: Cached<ReadonlyMap<string, string>>): Directory['idOf'] =>
-  async (name, loadedAfter) =>
-    [...(await names(loadedAfter))].find(([, one]) => one === name)?.[0];
-
-/** Looks up what the parameters of an action name. @param byParameter the directories, by the parameters' names */
-export function directories<Name extends string>(byParameter: Readonly<Record<Name, Directory>>) {
-  type Ids = { [Each in Name]?: string };
-  async function find(params: object, loadedAfter?: 'now'): Promise<Ids | Flaw> {
-    const given = new Map<string, string | undefined>(Object.entries(params));
-    const ids: Ids = {};
-    for (const parameter in byParameter) {
-      const { what = parameter, remedy, idOf } = byParameter[parameter];
-      const name = given.get(parameter);
-      const id = name === undefined ? undefined : await idOf(name, loadedAfter);
-      if (name !== undefined && id === undefined) return noSuch(what, name, remedy);
-      if (id !== undefined) ids[parameter] = id;
-    }
-    return ids;
-  }
-  const isFlaw = (found: Ids | Flaw): found is Flaw => 'problem' in found;
-  return {
-    async flaw(params: object): Promise<Flaw | undefined> {
-      const found = await find(params, 'now');
-      return isFlaw(found) ? found : undefined;
-    },
-    /** The ids by parameter. @throws CloseloopError permanent if the vendor no longer has one of them */
-    async idsOf(params: object): Promise<Ids> {
-      const found = await find(params);
-      if (isFlaw(found)) throw permanent([found.problem]);
-      return found;
-    },
-  };
-}
-
-/** An action that opens a record again, unless the record is open already, or was closed again since. */
-export const reopening = <Row, S extends z.ZodType<object>>(
-  takes: S,
-  {
-    stateOf,
-    open,
-    into,
-    flaw,
-  }: {
-    stateOf(row: Row): RecordState | Promise<RecordState>;
-    open(row: Row, params: z.output<S>): Promise<unknown>;
-    /** The parameter that names the record's new place, for the trace: 'reopened, in the group Escalations'. */
-    into: keyof z.output<S> & string;
-    flaw(params: z.output<S>): Promise<Flaw | undefined>;
-  },
-): DeskAction<Row> =>
-  doing<Row, S>(
-    takes,
-    async (row, params, request) => {
-      if (isReopened(await stateOf(row), request)) return 'it was open already';
-      await open(row, params);
-      return params[into] === undefined ? 'reopened' : `reopened, in the ${into} ${params[into]}`;
-    },
-    flaw,
-  );
 
 const permanent = (problems: readonly string[]) => new CloseloopError(problems.join('; '), { kind: 'permanent' });
 
