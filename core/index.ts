@@ -52,6 +52,7 @@ export {
   type SetupItem,
   type ShapeNames,
   setupSteps,
+  twoSurveys,
   unknownReads,
   unseenWebhook,
   vendorProber,
@@ -169,7 +170,7 @@ export {
 export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
 export { jobWatch } from './connector/jobs.ts';
 export { jsonBody } from './connector/json-body.ts';
-export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
+export { type FieldSuggestion, type Onboarding, questionsOfPlaces } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
 export { type EntryBounds, inPaidCalls, type PricedCall, pointsSender } from './connector/points.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
@@ -205,7 +206,7 @@ export {
 } from './connector/token.ts';
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
 export { internationalPhone } from './contact.ts';
-export { listOf, mapOf, orElse } from './entries.ts';
+export { flag, listOf, mapOf, orElse, text } from './entries.ts';
 export { type Advice, adviceOf, CloseloopError, messageOf, type Outcome } from './errors.ts';
 export { lookUp } from './look-up.ts';
 export { firstMismatch, mismatchesOf } from './mismatches.ts';

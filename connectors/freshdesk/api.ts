@@ -7,7 +7,7 @@ import { quotaIn } from '../../core/connector/quota.ts';
 import { inSeconds } from '../../core/connector/seconds.ts';
 import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount } from '../../core/connector/vendor-api.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { flag, listOf, orElse } from '../../core/entries.ts';
 import { Ticket } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
@@ -44,7 +44,7 @@ const Named = z.object({
 export const Field = z.object({
   name: z.string(),
   type: z.string(),
-  required_for_agents: orElse(z.boolean(), false),
+  required_for_agents: flag,
   /** A list; for the field of statuses an object by the statuses' numbers. */
   choices: orElse(z.union([listOf(z.string()), z.looseObject({}).transform(Object.keys)]), undefined),
 });

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { Delivery, Events } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { orElse } from '../../core/entries.ts';
+import { orElse, text } from '../../core/entries.ts';
 import type { Account } from './api.ts';
 import { isId } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
-const text = orElse(z.string(), '');
 const RuleMessage = z.object({
   ticket_id: z.union([z.string(), z.int()]).transform(String),
   kind: text,

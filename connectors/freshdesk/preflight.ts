@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Comparison, errorAt, isSameUrl, type SetupItem, warningAt } from '../../core/connector/check.ts';
+import { type Comparison, errorAt, isSameUrl, type SetupItem, twoSurveys } from '../../core/connector/check.ts';
 import { comparedHooks, type DeskFields, type DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { typesByPart } from '../../core/connector/fields.ts';
-import { listOf, mapOf, orElse } from '../../core/entries.ts';
+import { flag, listOf, mapOf, orElse } from '../../core/entries.ts';
 import { type Account, Field } from './api.ts';
 import { shapeNames } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
@@ -34,7 +34,6 @@ const fields = (account: Account): DeskFields => ({
 /** The header in which the rules send the secret, because Freshdesk signs nothing. */
 export const secretHeader = 'x-closeloop-secret';
 
-const flag = orElse(z.boolean(), false);
 const Action = z.object({ url: z.string(), custom_headers: mapOf(z.string()).catch({}) });
 /** Freshdesk's documents do not say whether a status is a number or a text. */
 const number = orElse(z.union([z.string(), z.int().transform(String)]), '');
@@ -128,9 +127,8 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
   /** A plan without surveys refuses the call. */
   async function ofSurveys() {
     const { json } = await account.exchange({ method: 'GET', path: '/surveys?state=active' });
-    if (ratings !== undefined || !Array.isArray(json) || json.length === 0) return [];
-    const remedy = "Switch Freshdesk's own off, or pass its ratings on (ratings)";
-    return [warningAt('ratings', 'Freshdesk asks for ratings as well: two surveys for one ticket', remedy)];
+    const asks = Array.isArray(json) && json.length > 0;
+    return asks && ratings === undefined ? [twoSurveys('Freshdesk', 'ticket')] : [];
   }
 
   return {
@@ -138,9 +136,9 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
     shape: { names: shapeNames, hint: 'custom fields are under ticket.fields' },
     isStandin: baseUrl !== undefined,
     probes: [
-      { at: 'apiKey', what: 'the statuses', read: ofStatuses },
-      { at: 'apiKey', what: 'the agents', tries: () => account.agents('now') },
-      { at: 'apiKey', what: 'the tickets', tries: () => account.changes('work').page(new Date(), 1) },
+      { what: 'the statuses', read: ofStatuses },
+      { what: 'the agents', tries: () => account.agents('now') },
+      { what: 'the tickets', tries: () => account.changes('work').page(new Date(), 1) },
       { at: 'ratings', what: 'the surveys', read: ofSurveys },
     ],
     fields: fields(account),

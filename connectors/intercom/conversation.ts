@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RecordState } from '../../core/connector/contract.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { flag, listOf, orElse, text } from '../../core/entries.ts';
 import type { IntercomSettings } from './settings.ts';
 
 /* Conversations, tickets and contacts in responses, and their states. Ids are strings or numbers, with 0 for nobody; instants are seconds or ISO strings. */
@@ -17,8 +17,6 @@ export const time = z
   .transform((seconds) => (seconds >= 0 && seconds < 1e11 ? Math.floor(seconds) : undefined))
   .optional()
   .catch(undefined);
-const text = orElse(z.string(), '');
-const flag = orElse(z.boolean(), false);
 const values = orElse(z.record(z.string(), z.unknown()), {});
 /** An object whose members may each be absent or invalid; so may the whole object. */
 const lenient = <Shape extends z.ZodRawShape>(shape: Shape) => {

@@ -5,12 +5,11 @@ import { errorAt, manualStep } from '../../core/connector/check.ts';
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import type { NeededField } from '../../core/connector/fields.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse, text } from '../../core/entries.ts';
 import { Id, listed } from './changes.ts';
 import { shapeNames } from './record.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
-const text = orElse(z.string(), '');
 /** An id of digits only, because it goes into paths, which errors name. */
 const Ref = z.object({ id: Id.pipe(z.string().regex(/^\d+$/)) });
 const Queue = z.object({ TicketCustomFields: orElse(listOf(Ref.extend({ name: z.string() })), []) });
@@ -40,8 +39,8 @@ export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): D
     credential: 'token',
     shape: { names: shapeNames, hint: 'custom fields are under ticket.fields' },
     probes: [
-      { at: 'token', what: 'the queues', read: rights },
-      { at: 'token', what: "closeloop's user", read: zone },
+      { what: 'the queues', read: rights },
+      { what: "closeloop's user", read: zone },
     ],
     fields: {
       of: 'tickets',

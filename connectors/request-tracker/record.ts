@@ -5,12 +5,10 @@ import { VendorError } from '../../core/connector/classify.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse, text } from '../../core/entries.ts';
 import { closedBy, closingsOf, Id, isClosed } from './changes.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
-/** A search returns an empty text for missing values. */
-const text = orElse(z.string(), '');
 const Person = z.object({ id: Id, type: text, Name: text, RealName: text, EmailAddress: text });
 const Requestor = Person.extend({ MobilePhone: text, Lang: text, Timezone: text });
 const Ticket = z.object({

@@ -58,8 +58,12 @@ export interface DeskHooks<Hook, Wanted extends WantedHook> {
   make(wanted: Wanted, there: Hook | undefined): ReturnType<SetupStep['apply']>;
 }
 
-/** One of the calls that the connector makes at work, tried once to find missing rights. `read` also checks what it has read. */
-export type DeskProbe = Probe &
+/**
+ * One of the calls that the connector makes at work, tried once to find missing rights. `at`: by default the setting of the credential. `read`
+ * also checks what it has read.
+ */
+export type DeskProbe = Pick<Probe, 'what'> &
+  Partial<Probe> &
   ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
 
 export interface DeskPreflight {
@@ -159,7 +163,7 @@ export function deskPreflight(
       const told: Finding[] = [];
       let isReached = false;
       const run = async (one: DeskProbe) =>
-        await probe(one, async () => {
+        await probe({ at: credential, ...one }, async () => {
           if ('read' in one) told.push(...(await one.read(about)));
           else await one.tries();
           isReached = true;

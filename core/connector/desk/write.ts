@@ -251,7 +251,7 @@ export class DeskWriter<Row, Value> {
       if (value instanceof Refusal) findings.push(...value.findings);
       else values.set(place, value);
     for (const [place, value] of further?.(row, item) ?? []) values.set(place, value);
-    const tags = this.#tagsWith(row, tagsOf(item), item.status);
+    const tags = this.#tagsWith(row, item);
     const wanted = { values, ...(tags && { tags }) };
     const lacking = isBlank ? wanted : this.#lackingOn(row, wanted);
     return { item, ...jobOf(item.recordId, row, wanted, lacking), findings };
@@ -265,12 +265,12 @@ export class DeskWriter<Row, Value> {
     return isTagged || isOutdated(item, settings, (place) => at(row, place), instantOf);
   }
 
-  /** All tags of the record, with `own` in place of closeloop's earlier tags; undefined where answers are not written as tags. */
-  #tagsWith(row: Row, own: readonly string[], status: WriteBack['status'] = 'answered'): string[] | undefined {
+  /** All tags of the record, with the answer's in place of closeloop's earlier tags; undefined where answers are not written as tags. */
+  #tagsWith(row: Row, item: WriteBack): string[] | undefined {
     const { settings, tags, keepsEarlier } = this.#writing;
     if (settings.tags !== true || tags === undefined) return undefined;
-    const isKept = keepsEarlier === true && status === 'no-answer';
-    return [...new Set([...tags(row).filter((tag) => isKept || !isAnswerTag(tag)), ...own])];
+    const isKept = keepsEarlier === true && item.status === 'no-answer';
+    return [...new Set([...tags(row).filter((tag) => isKept || !isAnswerTag(tag)), ...tagsOf(item)])];
   }
 
   #lackingOn(row: Row, { values, tags }: Change<Value>): Change<Value> {
@@ -312,7 +312,7 @@ export class DeskWriter<Row, Value> {
       const first = sent === undefined ? await putOne(this.#words, job, this.#writing) : sent.get(job.id);
       // A failure of one record among many does not stop the others.
       if (isFailure(first)) job.failure = first;
-      else job.after = first instanceof Refusal ? await this.#sendRest(job, first, job) : first;
+      else job.after = first instanceof Refusal ? await this.#sendRest(job, first) : first;
     });
     const unread = toSend.filter(({ after, failure }) => failure === undefined && after === undefined);
     const again = await rowsOf(
@@ -329,25 +329,19 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Sends the rest of a change after the vendor has refused a part. */
-  async #sendRest(
-    changed: ChangedRow<Row, Value>,
-    refusal: Refusal,
-    told: Pick<Job<Row, Value>, 'findings' | 'refused'>,
-  ): Promise<Row | undefined> {
-    const { values, tags } = changed.change;
+  async #sendRest(job: Job<Row, Value>, refusal: Refusal, { values, tags } = job.change): Promise<Row | undefined> {
     const isAll = refusal.unfit === 'all';
     const unfit = refusal.unfit === 'all' ? [...values.keys()] : refusal.unfit;
     const rest = new Map([...values].filter(([place]) => !unfit.includes(place)));
-    told.findings.push(...refusal.findings);
-    for (const place of unfit) told.refused.add(place);
+    job.findings.push(...refusal.findings);
+    for (const place of unfit) job.refused.add(place);
     const change = { values: rest, ...(tags && !isAll && { tags }) };
-    if (isEmpty(change)) return changed.row;
+    if (isEmpty(change)) return job.row;
     // A refusal that names no place of the change would repeat for ever.
     if (rest.size === values.size)
       throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
-    const left = { ...changed, change };
-    const written = await putOne(this.#words, left, this.#writing);
-    return written instanceof Refusal ? await this.#sendRest(left, written, told) : written;
+    const written = await putOne(this.#words, { ...job, change }, this.#writing);
+    return written instanceof Refusal ? await this.#sendRest(job, written, change) : written;
   }
 
   /** Adds a finding for each value that the vendor accepted but did not store. */
