@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../errors.ts';
+import type { CloseloopError } from '../../errors.ts';
 import {
   type AnswerPart,
   type AnswerPlaces,
@@ -16,7 +16,7 @@ import {
   surveyText,
   tagsOf,
 } from '../answer.ts';
-import { chunks, writeInBatches } from '../batches.ts';
+import { chunks, tryEach, writeInBatches } from '../batches.ts';
 import { aboutRecords } from '../calls.ts';
 import { VendorError } from '../classify.ts';
 import type { Source, WriteBack, WriteResult } from '../contract.ts';
@@ -282,23 +282,11 @@ export class DeskWriter<Row, Value> {
     return { values: lacking, ...(!isTagged && { tags }) };
   }
 
-  /**
-   * Does one step for each job that has not failed. A permanent failure concerns its job alone; after any other failure (a quota, a token, the
-   * network) no further call is made, and the remaining jobs get the same failure.
-   */
+  /** Does one step for each job that has not failed, as `tryEach` does. */
   async #each<J extends Job<Row, Value>>(jobs: readonly J[], step: (job: J) => Promise<void>): Promise<void> {
-    let failure: CloseloopError | undefined;
-    for (const job of jobs) {
-      if (job.failure !== undefined) continue;
-      try {
-        if (failure !== undefined) throw failure;
-        await aboutRecords([job.id], () => step(job));
-      } catch (error) {
-        if (!(error instanceof CloseloopError)) throw error;
-        if (error.advice.kind !== 'permanent') failure = error;
-        job.failure = error;
-      }
-    }
+    const left = jobs.filter(({ failure }) => failure === undefined);
+    const failures = await tryEach(left, (job) => aboutRecords([job.id], () => step(job)));
+    for (const [job, failure] of failures) job.failure = failure;
   }
 
   /** Sends the values that records lack, and reads the records that no response shows. Returns the jobs whose changes were sent. */
