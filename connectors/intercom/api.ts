@@ -98,13 +98,14 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
   const authorize = (token: string) => ({ authorization: `Bearer ${token}`, 'intercom-version': version });
   const api = createVendorApi({ ...account, authorize }, ports);
 
-  /** Reads a page of a search. The order is not reliable. */
+  /** Reads a page of a search, whose conditions all hold. The order is not reliable. */
   async function search<S extends z.ZodType>(
     of: 'conversations' | 'tickets' | 'contacts',
-    query: Query,
+    conditions: Query | readonly Query[],
     row: S,
     { perPage, after, urgency = 'work' }: Page,
   ) {
+    const query = 'operator' in conditions ? conditions : { operator: 'AND', value: conditions };
     const list = listOf(row).optional();
     const pagination = { per_page: perPage, ...(after !== undefined && { starting_after: after }) };
     const SearchPage = z.object({ pages: Next, conversations: list, tickets: list, data: list });

@@ -36,12 +36,13 @@ function refusedIn({ status, queue, owner, priority }: Reopen, now: z.output<typ
   // Ignores case, as Request Tracker does.
   const same = (one: string, other: string | undefined) =>
     other === undefined || one.toLowerCase() === other.toLowerCase();
-  return [
-    ...(same(now.Status, status) ? [] : ['status']),
-    ...(same(now.Queue.Name, queue) ? [] : ['queue']),
-    ...(same(now.Owner.id, owner) ? [] : ['owner']),
-    ...(priority === undefined || now.Priority === priority ? [] : ['priority']),
-  ];
+  const kept = {
+    status: same(now.Status, status),
+    queue: same(now.Queue.Name, queue),
+    owner: same(now.Owner.id, owner),
+    priority: priority === undefined || now.Priority === priority,
+  };
+  return Object.entries(kept).flatMap(([name, isKept]) => (isKept ? [] : [name]));
 }
 
 export const reopen = (settings: RequestTrackerSettings, api: VendorApi): DeskAction<Row> =>
