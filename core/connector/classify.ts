@@ -76,7 +76,7 @@ export interface ResponseRules {
    * address, a number) counts as no code, and is never repeated.
    */
   codeOf?: (json: unknown) => string | undefined;
-  /** The names of the fields whose values the vendor refuses, if the body of an error names them. A write leaves these fields out, and sends the rest. */
+  /** The names of the refused fields in the body of an error. A desk's write leaves these fields out, and sends the rest. */
   fieldsOf?: (json: unknown) => readonly string[];
   table?: MeaningTable;
 }

@@ -297,7 +297,8 @@ export class DeskWriter<Row, Value> {
     );
     const sent = toSend.length > 0 ? await putMany?.(toSend) : undefined;
     await this.#each(toSend, async (job) => {
-      const first = sent === undefined ? await putOne(this.#words, job, this.#writing) : sent.get(job.id);
+      const row = sent?.get(job.id);
+      const first = sent ? (refusalIn(this.#words, job, row) ?? row) : await putOne(this.#words, job, this.#writing);
       // A failure of one record among many does not stop the others.
       if (isFailure(first)) job.failure = first;
       else job.after = first instanceof Refusal ? await this.#sendRest(job, first) : first;
@@ -437,10 +438,14 @@ export async function putOne<Row, Value>(
   changed: ChangedRow<Row, Value>,
   { put, putMany }: Pick<DeskWriting<Row, Value>, 'put' | 'putMany'>,
 ): Promise<Written<Row>> {
-  if (put !== undefined) return await put(changed).catch((error: unknown) => refusalIn(error, words, changed));
-  const written = (await putMany?.([changed]))?.get(changed.id);
-  if (isFailure(written)) throw written;
-  return written;
+  const write = async () => (put === undefined ? (await putMany?.([changed]))?.get(changed.id) : await put(changed));
+  const written = await write().catch((error: unknown) => {
+    if (isFailure(error)) return error;
+    throw error;
+  });
+  const found = refusalIn(words, changed, written) ?? written;
+  if (isFailure(found)) throw found;
+  return found;
 }
 
 /** The refusal of values. A finding may name a grade, but never a text, which is the customer's. */
@@ -455,10 +460,13 @@ export function refusalOf<Value>(vendor: string, unfit: readonly (readonly [plac
   );
 }
 
-/** The refusal in an error that names fields. A vendor may refuse every change of a record because of a field that the change does not have. */
-function refusalIn<Row, Value>(error: unknown, words: DeskWords, { id, change }: ChangedRow<Row, Value>): Refusal {
+/**
+ * The refusal in an error that names fields; undefined for anything else. A vendor may refuse every change of a record because of a field that
+ * the change does not have.
+ */
+function refusalIn<Row, Value>(words: DeskWords, { id, change }: ChangedRow<Row, Value>, error: unknown) {
   const fields = error instanceof VendorError && error.advice.kind === 'permanent' ? error.fields : [];
-  if (fields.length === 0) throw error;
+  if (fields.length === 0) return undefined;
   const unfit = [...change.values].filter(([place]) => fields.includes(place));
   if (unfit.length > 0) return refusalOf(words.vendor, unfit);
   const why = 'another field of it is refused, perhaps a required field that is empty: open it and correct that';
