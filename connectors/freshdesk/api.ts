@@ -35,11 +35,14 @@ const ErrorBody = z.object({
 const noError = { code: undefined, errors: [] };
 const errorIn = (json: unknown) => ErrorBody.safeParse(json).data ?? noError;
 
-const Named = z.object({
-  id: z.int().transform(String),
-  name: z.string().nullish(),
-  contact: z.object({ name: z.string().nullish() }).nullish(),
-});
+/** An agent or a group, with its name. */
+const Named = z
+  .object({
+    id: z.int().transform(String),
+    name: z.string().nullish(),
+    contact: z.object({ name: z.string().nullish() }).nullish(),
+  })
+  .transform(({ id, name, contact }) => [id, contact?.name ?? name ?? ''] as const);
 
 export const Field = z.object({
   name: z.string(),
@@ -79,19 +82,15 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
   } satisfies VendorAccount;
   const api = createVendorApi({ ...account, ...basicCredentials(apiKey, 'X') }, ports);
 
+  /** Every entry of a list. */
+  async function all<Row extends z.ZodType>(path: string, row: Row) {
+    const found: z.output<Row>[] = [];
+    for await (const page of linkedPages(api, account, { method: 'GET', path }, listOf(row))) found.push(...page);
+    return found;
+  }
   /** The names of agents or groups by id. */
   const namesOf = (path: string) =>
-    cached(
-      async () => {
-        const names = new Map<string, string>();
-        const call = { method: 'GET', path: `${path}?per_page=100` } as const;
-        for await (const page of linkedPages(api, account, call, listOf(Named)))
-          for (const { id, name, contact } of page) names.set(id, contact?.name ?? name ?? '');
-        return names;
-      },
-      3_600_000,
-      ports.now,
-    );
+    cached(async () => new Map(await all(`${path}?per_page=${rowsPerPage}`, Named)), 3_600_000, ports.now);
 
   /** A page of a list of changed records, for a window of the poll. */
   async function page<Row extends z.ZodType>(path: string, row: Row, urgency: Urgency) {
@@ -100,7 +99,7 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
   }
 
   return {
-    ...{ ...api, account, page },
+    ...{ ...api, all, page },
     admin: createVendorApi({ ...account, ...basicCredentials(setupKey ?? apiKey, 'X') }, ports),
     agents: namesOf('/agents'),
     groups: namesOf('/groups'),

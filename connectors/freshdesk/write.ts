@@ -4,8 +4,6 @@ import type { Cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import { type DeskAction, doing, isReopened, noSuch } from '../../core/connector/desk/act.ts';
 import { type ChangedRow, type DeskWriting, holdsValue, inPlainForm } from '../../core/connector/desk/write.ts';
-import { linkedPages } from '../../core/connector/pages.ts';
-import { listOf } from '../../core/entries.ts';
 import type { Account } from './api.ts';
 import { isId, stateOf, Ticket } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
@@ -60,11 +58,8 @@ export const writing = (account: Account, settings: FreshdeskSettings['writeBack
   put: (changed) => put(account, changed),
   notes: {
     async list({ id }) {
-      const found: { id: string; text: string }[] = [];
-      const call = { method: 'GET', path: `/tickets/${id}/conversations?per_page=100` } as const;
-      for await (const page of linkedPages(account, account.account, call, listOf(Conversation)))
-        for (const { id, body: text, private: isPrivate } of page) if (isPrivate) found.push({ id, text });
-      return found;
+      const all = await account.all(`/tickets/${id}/conversations?per_page=100`, Conversation);
+      return all.flatMap(({ id, body: text, private: isPrivate }) => (isPrivate ? [{ id, text }] : []));
     },
     add: ({ id }, item) => {
       const body = { body: noteHtml(item, 60_000), private: true };
