@@ -120,7 +120,6 @@ export {
   tagAction,
 } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
-export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
 export {
   type ChangeWindow,

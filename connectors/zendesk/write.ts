@@ -3,13 +3,13 @@ import { isAnswerTag, type Noted, newestBy, noteText, tagsOf, takesAnswers } fro
 import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
-import { type Elsewhere, placeElsewhere, withPerson } from '../../core/connector/desk/elsewhere.ts';
 import { isFailure, type RowReading, type Rows } from '../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskNotes, DeskWriter, type DeskWriting } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
 import { type Account, type JobResult, updateMany } from './account.ts';
 import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
+import { type Elsewhere, placeElsewhere, withPerson } from './elsewhere.ts';
 import { type Field, type FieldKind, onFields, resolve, type Targets } from './fields.ts';
 import { errorName } from './responses.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
