@@ -1,5 +1,4 @@
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
-import { customerOf } from '../../core/connector/customer.ts';
 import { noteAction, setAction, tagAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { closingOf, listedSince, pollInTurn, pollWindow } from '../../core/connector/desk/poll.ts';
@@ -57,7 +56,7 @@ export const freshdesk = defineConnector({
           return (ticket) => ({
             state: stateOf(ticket, settings, names.agents),
             shape: present(ticket, names),
-            ...customerOf({ personId: ticket.requester_id }),
+            personId: ticket.requester_id,
           });
         },
       },

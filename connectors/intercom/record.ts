@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { aboutRecords } from '../../core/connector/calls.ts';
 import { namesOf } from '../../core/connector/check.ts';
-import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import type { People, Workspace } from './api.ts';
 import { Contact, Conversation, isClosed, isShownBySearch, type Reading, stateOf, Ticket } from './conversation.ts';
@@ -199,7 +198,8 @@ export function reading(settings: IntercomSettings, workspace: Workspace): DeskR
         return {
           state: stateOf({ ...one, contact }, settings),
           shape: present({ ...one, contact }, people),
-          ...customerOf({ personId, ...contact?.location, locale: contact && localeOf(contact) }),
+          ...{ personId, country: contact?.location.country, region: contact?.location.region },
+          locale: contact && localeOf(contact),
         };
       };
     },

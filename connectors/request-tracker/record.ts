@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { aboutRecords } from '../../core/connector/calls.ts';
 import { namesOf } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
 import { listOf, orElse, text } from '../../core/entries.ts';
@@ -116,7 +115,7 @@ export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskR
         const why = row.out ?? (people.length > 0 && requestor === undefined ? 'its requestor is staff' : undefined);
         const now = closed.includes(row) ? closedBy(row, closings.get(row.id)) : { is: 'open' as const };
         const { id: personId, language: locale } = shape.requestor;
-        const customer = customerOf({ personId, locale, timeZone: requestor?.Timezone });
+        const customer = { personId, locale, timeZone: requestor?.Timezone };
         return { currentId: row.id, state: why === undefined ? now : { is: 'out', why }, shape, ...customer };
       };
     },
