@@ -1,11 +1,57 @@
 import { z } from 'zod';
+import { isSameText, noteText } from '../../core/connector/answer.ts';
 import { present } from '../../core/connector/customer.ts';
 import { type DeskAction, doing, isReopened, noSuch } from '../../core/connector/desk/act.ts';
+import { type DeskWriting, holdsValue, inPlainForm } from '../../core/connector/desk/write.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { closedBy, closingsOf, isClosed } from './changes.ts';
+import { closedBy, closingsOf, Id, isClosed, listed, sqlTime } from './changes.ts';
 import { type Row, User } from './record.ts';
 import type { RequestTrackerSettings } from './settings.ts';
+
+const Attachment = z.object({ id: Id, Subject: z.string().nullish() });
+
+export function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskWriting<Row, string | number> {
+  return {
+    settings: writeBack,
+    // Request Tracker would silently drop the time of day from ISO 8601 with a "Z".
+    written: (one, places) => (one.part === 'answeredAt' ? sqlTime(one.value) : inPlainForm(one, places)),
+    at({ CustomFields }, place) {
+      const value = CustomFields.find(({ name }) => name === place)?.values[0];
+      if (place !== writeBack.answeredAt) return value;
+      // The value in the form in which it was sent. A cleared time comes back as the epoch.
+      return value?.startsWith('1970-01-01') ? undefined : value?.replace(/^(.{10})T(.{8})Z$/, '$1 $2');
+    },
+    holds: (current, value) =>
+      value === null ? holdsValue(current, null) : isSameText(String(current ?? ''), String(value)),
+    instantOf: (current) => Date.parse(`${String(current).replace(' ', 'T')}Z`),
+    closed: (row) => ('out' in row ? row.out : undefined),
+    /**
+     * Writes by the row's id: under the id of a merged ticket Request Tracker writes the surviving ticket. The response is a success even for
+     * refused values, so all tickets are read again.
+     */
+    async putMany(changed) {
+      const body = changed.map(({ row, change }) => ({ id: +row.id, CustomFields: Object.fromEntries(change.values) }));
+      await api.send('PUT', '/tickets/bulk', body, z.unknown());
+      return new Map();
+    },
+    notKept: (place, value) =>
+      `look whether "${place}" is on the tickets of its queue and takes ${typeof value === 'number' ? value : 'such values'}, and whether closeloop's user has ModifyTicket and ModifyCustomField`,
+    // The marker of a note is its subject, so finding a note loads none of the customers' attachments. No call deletes a note.
+    notes: {
+      async list({ id }) {
+        const all = await listed(api, `/ticket/${id}/attachments?fields=Subject`, Attachment);
+        return all.map((one) => ({ id: one.id, text: one.Subject ?? '' }));
+      },
+      async add({ id }, item) {
+        const Content = noteText(item);
+        const body = { Subject: Content.split('\n').at(-1), Content, ContentType: 'text/plain' };
+        await api.send('POST', `/ticket/${id}/comment`, body, z.unknown());
+      },
+    },
+    leaves: (id) => `the history of ticket ${id}, with all that its fields held: Request Tracker deletes none`,
+  };
+}
 
 const name = z.string().trim().min(1).max(200);
 
