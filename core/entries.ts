@@ -43,6 +43,11 @@ export function orElse<Schema extends z.ZodType, Fallback>(schema: Schema, fallb
     });
 }
 
+/** A text; '' for anything else. */
+export const text = orElse(z.string(), '');
+/** True or false; false for anything else. */
+export const flag = orElse(z.boolean(), false);
+
 function refuse(context: z.core.$RefinementCtx, key: PropertyKey, { issues }: z.ZodError): never {
   for (const issue of issues) context.issues.push({ ...issue, path: [key, ...issue.path], input: undefined });
   return z.NEVER;

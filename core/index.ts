@@ -52,6 +52,7 @@ export {
   type SetupItem,
   type ShapeNames,
   setupSteps,
+  twoSurveys,
   unknownReads,
   unseenWebhook,
   vendorProber,
@@ -119,9 +120,15 @@ export {
   tagAction,
 } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
-export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
-export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export {
+  type ChangeWindow,
+  closingOf,
+  listedSince,
+  type PolledPage,
+  pollInTurn,
+  pollWindow,
+} from './connector/desk/poll.ts';
 export { type ChangeSearch, pollSearches } from './connector/desk/poll-searches.ts';
 export {
   comparedFields,
@@ -147,6 +154,7 @@ export {
   inPlainForm,
   isNoted,
   Refusal,
+  refusalOf,
   type Written,
 } from './connector/desk/write.ts';
 export {
@@ -161,7 +169,7 @@ export {
 export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
 export { jobWatch } from './connector/jobs.ts';
 export { jsonBody } from './connector/json-body.ts';
-export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
+export { type FieldSuggestion, type Onboarding, questionsOfPlaces } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
 export { type EntryBounds, inPaidCalls, type PricedCall, pointsSender } from './connector/points.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
@@ -170,7 +178,6 @@ export { inSeconds } from './connector/seconds.ts';
 export { type HttpResponse, SendFailure } from './connector/send.ts';
 export {
   answerPlaces,
-  flag,
   noAnswerNeeds,
   numericId,
   oneKindOfCredentials,
@@ -179,6 +186,7 @@ export {
   secret,
   standinOrigin,
   webhookSecrets,
+  yesOrNo,
 } from './connector/settings.ts';
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
 export {
@@ -198,7 +206,7 @@ export {
   TokenGrant,
 } from './connector/token.ts';
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
-export { listOf, mapOf, orElse } from './entries.ts';
+export { flag, listOf, mapOf, orElse, text } from './entries.ts';
 export { type Advice, adviceOf, CloseloopError, messageOf, type Outcome } from './errors.ts';
 export { lookUp } from './look-up.ts';
 export { firstMismatch, mismatchesOf } from './mismatches.ts';

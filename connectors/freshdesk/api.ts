@@ -7,7 +7,7 @@ import { quotaIn } from '../../core/connector/quota.ts';
 import { inSeconds } from '../../core/connector/seconds.ts';
 import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount } from '../../core/connector/vendor-api.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { flag, listOf, orElse } from '../../core/entries.ts';
 import { Ticket } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
@@ -32,32 +32,35 @@ const ErrorBody = z.object({
   code: code.optional().catch(undefined),
   errors: listOf(z.object({ field: z.string(), code: code.catch('') })).catch([]),
 });
-export const errorsIn = (json: unknown) => ErrorBody.safeParse(json).data?.errors ?? [];
+const noError = { code: undefined, errors: [] };
+const errorIn = (json: unknown) => ErrorBody.safeParse(json).data ?? noError;
 
-const Named = z.object({
-  id: z.int().transform(String),
-  name: z.string().nullish(),
-  contact: z.object({ name: z.string().nullish() }).nullish(),
-});
+/** An agent or a group, with its name. */
+const Named = z
+  .object({
+    id: z.int().transform(String),
+    name: z.string().nullish(),
+    contact: z.object({ name: z.string().nullish() }).nullish(),
+  })
+  .transform(({ id, name, contact }) => [id, contact?.name ?? name ?? ''] as const);
 
 export const Field = z.object({
   name: z.string(),
   type: z.string(),
-  required_for_agents: orElse(z.boolean(), false),
+  required_for_agents: flag,
   /** A list; for the field of statuses an object by the statuses' numbers. */
   choices: orElse(z.union([listOf(z.string()), z.looseObject({}).transform(Object.keys)]), undefined),
 });
 
-export const rowsPerPage = 100;
+const rowsPerPage = 100;
 
 /** Makes every call to one account. Webhooks, all API keys and all apps share the account's calls per minute. */
 export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) {
   const { subdomain, baseUrl, apiKey, setupKey, callsPerMinute } = settings;
-  const half = (calls: number) => ({
-    limit: Math.floor(calls / 2),
-    remaining: Math.floor(calls / 2),
-    resetMs: windowMs,
-  });
+  const half = (calls: number) => {
+    const limit = Math.floor(calls / 2);
+    return { limit, remaining: limit, resetMs: windowMs };
+  };
   const account = {
     name: `Freshdesk ${subdomain}`,
     baseUrl: `${baseUrl ?? `https://${subdomain}.freshdesk.com`}/api/v2`,
@@ -66,41 +69,50 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     requestIdHeader: 'x-request-id',
     rules: {
       table,
-      codeOf: (json) => ErrorBody.safeParse(json).data?.code ?? errorsIn(json)[0]?.code,
+      codeOf: (json) => errorIn(json).code ?? errorIn(json).errors[0]?.code,
+      fieldsOf: (json) =>
+        errorIn(json).errors.flatMap(({ field, code }) =>
+          code === 'invalid_field' ? [] : [field.replace(/^custom_fields\./, '')],
+        ),
       meaningOf: ({ json }, path) =>
-        ErrorBody.safeParse(json).data?.code === 'access_denied' && /^\/tickets\/\d/.test(path)
+        errorIn(json).code === 'access_denied' && /^\/tickets\/\d/.test(path)
           ? permanent('the agent of the key may not see this ticket', 'give that agent global ticket scope')
           : undefined,
     },
   } satisfies VendorAccount;
   const api = createVendorApi({ ...account, ...basicCredentials(apiKey, 'X') }, ports);
 
+  /** Every entry of a list. */
+  async function all<Row extends z.ZodType>(path: string, row: Row) {
+    const found: z.output<Row>[] = [];
+    for await (const page of linkedPages(api, account, { method: 'GET', path }, listOf(row))) found.push(...page);
+    return found;
+  }
   /** The names of agents or groups by id. */
   const namesOf = (path: string) =>
-    cached(
-      async () => {
-        const names = new Map<string, string>();
-        const call = { method: 'GET', path: `${path}?per_page=100` } as const;
-        for await (const page of linkedPages(api, account, call, listOf(Named)))
-          for (const { id, name, contact } of page) names.set(id, contact?.name ?? name ?? '');
-        return names;
-      },
-      3_600_000,
-      ports.now,
-    );
+    cached(async () => new Map(await all(`${path}?per_page=${rowsPerPage}`, Named)), 3_600_000, ports.now);
+
+  /** A page of a list of changed records, for a window of the poll. */
+  async function page<Row extends z.ZodType>(path: string, row: Row, urgency: Urgency) {
+    const rows = await api.get(`${path}&per_page=${rowsPerPage}`, listOf(row), { urgency, endpoint: 'list' });
+    return { rows, isFull: rows.length >= rowsPerPage };
+  }
 
   return {
-    ...api,
-    account,
+    ...{ ...api, all, page },
     admin: createVendorApi({ ...account, ...basicCredentials(setupKey ?? apiKey, 'X') }, ports),
     agents: namesOf('/agents'),
     groups: namesOf('/groups'),
-    fields: cached(() => api.call({ method: 'GET', path: '/ticket_fields' }, listOf(Field)), 900_000, ports.now),
-    /** A page of the tickets that changed at or after an instant, oldest change first, without the trash and spam. */
-    changedSince(from: Date, page: number, urgency: Urgency): Promise<Ticket[]> {
-      const path = `/tickets?updated_since=${inSeconds(from)}&order_by=updated_at&order_type=asc&per_page=${rowsPerPage}&page=${page}&include=requester,stats`;
-      return api.call({ method: 'GET', path, urgency, endpoint: 'list' }, listOf(Ticket));
-    },
+    fields: cached(() => api.get('/ticket_fields', listOf(Field)), 900_000, ports.now),
+    /** The tickets that changed at or after an instant, oldest change first, without the trash and spam. */
+    changes: (urgency: Urgency) => ({
+      page: (from: Date, number: number) => {
+        const order = 'order_by=updated_at&order_type=asc';
+        const path = `/tickets?updated_since=${inSeconds(from)}&${order}&page=${number}&include=requester,stats`;
+        return page(path, Ticket, urgency);
+      },
+      changedAt: ({ updated_at }: Ticket) => updated_at,
+    }),
   };
 }
 export type Account = ReturnType<typeof openAccount>;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
+import type { Delivery, Events } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { orElse } from '../../core/entries.ts';
+import { orElse, text } from '../../core/entries.ts';
+import type { Account } from './api.ts';
 import { isId } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
-const text = orElse(z.string(), '');
 const RuleMessage = z.object({
   ticket_id: z.union([z.string(), z.int()]).transform(String),
   kind: text,
@@ -44,26 +44,22 @@ export function events(body: unknown, delivery: Delivery, { closedStatuses }: Fr
   return wasClosed ? oneEvent({ ...happened, kind: 'changed' }) : noEvent(what, 'neither closes nor reopens');
 }
 
-/** A closed ticket that the poll found. */
-export function closedEvent(
-  recordId: string,
-  { closing, closedAt: at }: { closing: string; closedAt: Date },
-): SourceEvent {
-  return { kind: 'closed', certain: true, recordId, closing, at, key: `${recordId}.${closing}`, what: 'poll: closed' };
-}
-
-export const Rating = z.object({
+const Rating = z.object({
   id: z.int(),
   ticket_id: z.int().transform(String),
   feedback: orElse(z.string(), null),
   ratings: z.object({ default_question: z.int() }),
   created_at: z.iso.datetime({ offset: true }).transform((at) => new Date(at)),
 });
-export type Rating = z.output<typeof Rating>;
 
-export function ratingEvent(rating: Rating, grades: Readonly<Record<string, number>>): SourceEvent[] {
-  const { id, ticket_id: recordId, feedback: comment, ratings, created_at: at } = rating;
-  const grade = grades[String(ratings.default_question)];
-  if (grade === undefined) return [];
-  return [{ kind: 'external-grade', recordId, grade, comment, at, key: `rated.${id}`, what: 'rated' }];
-}
+/** Freshdesk's own ratings, as grades by the table of the settings. The list has no order. */
+export const ratingWindow = ({ page }: Account, grades: Readonly<Record<string, number>>) => ({
+  ...{ isUnordered: true, changedAt: ({ created_at }: z.output<typeof Rating>) => created_at },
+  page: (from: Date, number: number) =>
+    page(`/surveys/satisfaction_ratings?created_since=${from.toISOString()}&page=${number}`, Rating, 'background'),
+  events({ id, ticket_id: recordId, feedback: comment, ratings, created_at: at }: z.output<typeof Rating>) {
+    const grade = grades[String(ratings.default_question)];
+    const rated = { kind: 'external-grade', recordId, comment, at, key: `rated.${id}`, what: 'rated' } as const;
+    return grade === undefined ? [] : [{ ...rated, grade }];
+  },
+});

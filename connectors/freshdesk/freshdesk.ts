@@ -1,74 +1,19 @@
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
-import { customerOf } from '../../core/connector/customer.ts';
 import { noteAction, setAction, tagAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
-import { pollInTurn, pollWindow } from '../../core/connector/desk/poll.ts';
-import { listOf } from '../../core/entries.ts';
-import { type Account, openAccount, rowsPerPage } from './api.ts';
-import { closedEvent, events, Rating, ratingEvent } from './events.ts';
+import { closingOf, listedSince, pollInTurn, pollWindow } from '../../core/connector/desk/poll.ts';
+import { type Account, openAccount } from './api.ts';
+import { events, ratingWindow } from './events.ts';
 import { preflight, secretHeader } from './preflight.ts';
 import { isId, present, stateOf, Ticket } from './record.ts';
 import { type FreshdeskSettings, settings } from './settings.ts';
 import { Reopen, reopen, writing } from './write.ts';
 
-/**
- * Freshdesk can't read several tickets by their ids: the connector lists what has changed since the oldest closing, if that needs fewer calls
- * than reading each ticket.
- */
-const listed =
-  (account: Account) =>
-  async (ids: readonly string[], since?: Date): Promise<Map<string, Ticket>> => {
-    const found = new Map<string, Ticket>();
-    let next: { from: Date; page: number } | undefined = since && {
-      from: new Date(since.getTime() - 120_000),
-      page: 1,
-    };
-    for (let left = Math.floor(ids.length / 2); next !== undefined && left > 0 && found.size < ids.length; left--) {
-      const { from, page } = next;
-      const rows = await account.changedSince(from, page, 'work');
-      for (const row of rows) if (ids.includes(row.id)) found.set(row.id, row);
-      const last = rows.at(-1)?.updated_at;
-      // Rows move while the list is read, so a further page is read only within one second.
-      if (rows.length < rowsPerPage || last === undefined) next = undefined;
-      else next = last > from ? { from: last, page: 1 } : { from, page: page + 1 };
-    }
-    return found;
-  };
-
 function poller(settings: FreshdeskSettings, account: Account, ports: ConnectorPorts) {
-  const tickets = pollWindow<Ticket>(
-    {
-      async page(from, page) {
-        const rows = await account.changedSince(from, page, 'background');
-        return { rows, isFull: rows.length >= rowsPerPage };
-      },
-      changedAt: ({ updated_at }) => updated_at,
-      events(ticket) {
-        const state = stateOf(ticket, settings);
-        return state.is === 'closed' ? [closedEvent(ticket.id, state)] : [];
-      },
-    },
-    ports,
-  );
-  const { ratings } = settings;
-  if (ratings === undefined) return tickets;
-  const rated = pollWindow<Rating>(
-    {
-      isUnordered: true,
-      async page(from, page) {
-        const path = `/surveys/satisfaction_ratings?created_since=${from.toISOString()}&page=${page}&per_page=${rowsPerPage}`;
-        const rows = await account.call(
-          { method: 'GET', path, urgency: 'background', endpoint: 'list' },
-          listOf(Rating),
-        );
-        return { rows, isFull: rows.length >= rowsPerPage };
-      },
-      changedAt: ({ created_at }) => created_at,
-      events: (rating) => ratingEvent(rating, ratings),
-    },
-    ports,
-  );
-  return pollInTurn([tickets, rated]);
+  const events = (ticket: Ticket) => closingOf(ticket.id, stateOf(ticket, settings));
+  const tickets = pollWindow({ ...account.changes('background'), events }, ports);
+  if (settings.ratings === undefined) return tickets;
+  return pollInTurn([tickets, pollWindow(ratingWindow(account, settings.ratings), ports)]);
 }
 
 /**
@@ -104,14 +49,14 @@ export const freshdesk = defineConnector({
       },
       read: {
         isId,
-        many: listed(account),
+        many: listedSince(account.changes('work')),
         one: (id) => account.find({ method: 'GET', path: `/tickets/${id}?include=requester,stats` }, Ticket),
         async present() {
           const names = { agents: await account.agents(), groups: await account.groups() };
           return (ticket) => ({
             state: stateOf(ticket, settings, names.agents),
             shape: present(ticket, names),
-            ...customerOf({ personId: ticket.requester_id }),
+            personId: ticket.requester_id,
           });
         },
       },

@@ -1,4 +1,6 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
+
+const webhooks = { ask: 'A secret for the webhooks, which setup writes into the rules', isList: true, isMadeUp: true };
 
 export const onboarding: Onboarding = {
   about: 'Freshdesk: tickets that are resolved or closed',
@@ -10,19 +12,8 @@ export const onboarding: Onboarding = {
       ask: "API key of closeloop's own agent (Profile settings > View API key)",
       variable: 'FRESHDESK_API_KEY',
     },
-    {
-      setting: 'webhookSecrets',
-      ask: 'A secret for the webhooks, which setup writes into the rules',
-      variable: 'FRESHDESK_WEBHOOK_SECRET',
-      isList: true,
-      isMadeUp: true,
-    },
-    { setting: 'writeBack.grade', ask: 'Name of the ticket field that takes the grade', initial: 'cf_feedback_grade' },
-    {
-      setting: 'writeBack.comment',
-      ask: 'Name of the ticket field that takes the comment',
-      initial: 'cf_feedback_comment',
-    },
+    { setting: 'webhookSecrets', variable: 'FRESHDESK_WEBHOOK_SECRET', ...webhooks },
+    ...questionsOfPlaces('Name of the ticket field', 'cf_feedback_grade', 'cf_feedback_comment'),
   ],
   settings: { writeBack: { note: true } },
   contact: ['requester.mobile', 'requester.phone', 'requester.email'],

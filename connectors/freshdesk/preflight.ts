@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Comparison, errorAt, isSameUrl, type SetupItem, warningAt } from '../../core/connector/check.ts';
+import { type Comparison, errorAt, isSameUrl, type SetupItem, twoSurveys } from '../../core/connector/check.ts';
 import { comparedHooks, type DeskFields, type DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { typesByPart } from '../../core/connector/fields.ts';
-import { listOf, mapOf, orElse } from '../../core/entries.ts';
+import { flag, listOf, mapOf, orElse } from '../../core/entries.ts';
 import { type Account, Field } from './api.ts';
 import { shapeNames } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
@@ -26,7 +26,7 @@ const fields = (account: Account): DeskFields => ({
     const hidden = { displayed_to_customers: false, customers_can_edit: false, required_for_customers: false };
     const optional = { required_for_agents: false, required_for_closure: false };
     const body = { label, label_for_customers: label, type, ...hidden, ...optional };
-    const made = await account.admin.call({ method: 'POST', path: '/admin/ticket_fields', body }, Field);
+    const made = await account.admin.send('POST', '/admin/ticket_fields', body, Field);
     return made.name === name ? {} : { note: `Freshdesk calls it "${made.name}": set writeBack.${part} to that` };
   },
 });
@@ -34,7 +34,6 @@ const fields = (account: Account): DeskFields => ({
 /** The header in which the rules send the secret, because Freshdesk signs nothing. */
 export const secretHeader = 'x-closeloop-secret';
 
-const flag = orElse(z.boolean(), false);
 const Action = z.object({ url: z.string(), custom_headers: mapOf(z.string()).catch({}) });
 /** Freshdesk's documents do not say whether a status is a number or a text. */
 const number = orElse(z.union([z.string(), z.int().transform(String)]), '');
@@ -86,7 +85,7 @@ const comparedRules =
     const { closedStatuses, webhookSecrets } = settings;
     return comparedHooks<z.output<typeof Rule>, (typeof wanted)[number]>(
       {
-        list: () => admin.call({ method: 'GET', path }, Rules),
+        list: () => admin.get(path, Rules),
         wanted: () => wanted,
         is: ({ performer, actions }, { performer: type }) =>
           performer.type === type && actions.some((action) => action && isSameUrl(action.url, hookUrl)),
@@ -105,10 +104,8 @@ const comparedRules =
         },
         async make(one, there) {
           const body = bodyOf(one, hookUrl, settings);
-          const to = there
-            ? ({ method: 'PUT', path: `${path}/${there.id}` } as const)
-            : ({ method: 'POST', path } as const);
-          await admin.call({ ...to, body }, z.unknown());
+          if (there === undefined) await admin.send('POST', path, body, z.unknown());
+          else await admin.send('PUT', `${path}/${there.id}`, body, z.unknown());
           return {};
         },
       },
@@ -130,9 +127,8 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
   /** A plan without surveys refuses the call. */
   async function ofSurveys() {
     const { json } = await account.exchange({ method: 'GET', path: '/surveys?state=active' });
-    if (ratings !== undefined || !Array.isArray(json) || json.length === 0) return [];
-    const remedy = "Switch Freshdesk's own off, or pass its ratings on (ratings)";
-    return [warningAt('ratings', 'Freshdesk asks for ratings as well: two surveys for one ticket', remedy)];
+    const asks = Array.isArray(json) && json.length > 0;
+    return asks && ratings === undefined ? [twoSurveys('Freshdesk', 'ticket')] : [];
   }
 
   return {
@@ -140,9 +136,9 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
     shape: { names: shapeNames, hint: 'custom fields are under ticket.fields' },
     isStandin: baseUrl !== undefined,
     probes: [
-      { at: 'apiKey', what: 'the statuses', read: ofStatuses },
-      { at: 'apiKey', what: 'the agents', tries: () => account.agents('now') },
-      { at: 'apiKey', what: 'the tickets', tries: () => account.changedSince(new Date(), 1, 'work') },
+      { what: 'the statuses', read: ofStatuses },
+      { what: 'the agents', tries: () => account.agents('now') },
+      { what: 'the tickets', tries: () => account.changes('work').page(new Date(), 1) },
       { at: 'ratings', what: 'the surveys', read: ofSurveys },
     ],
     fields: fields(account),

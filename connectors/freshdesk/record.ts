@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { namesOf } from '../../core/connector/check.ts';
 import type { RecordState } from '../../core/connector/contract.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { flag, listOf, orElse, text } from '../../core/entries.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text);
@@ -11,7 +11,6 @@ const time = orElse(
   z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
   undefined,
 );
-const text = orElse(z.string(), '');
 const someId = orElse(id, undefined);
 
 export const Ticket = z.object({
@@ -28,9 +27,7 @@ export const Ticket = z.object({
   responder_id: someId,
   group_id: someId,
   association_type: orElse(z.int(), undefined),
-  deleted: orElse(z.boolean(), false),
-  spam: orElse(z.boolean(), false),
-  archived: orElse(z.boolean(), false),
+  ...{ deleted: flag, spam: flag, archived: flag },
   custom_fields: z.record(z.string(), z.unknown()).catch({}),
   requester: orElse(z.object({ name: text, email: text, phone: text, mobile: text }), undefined),
   stats: orElse(z.object({ resolved_at: time, closed_at: time, status_updated_at: time }), undefined),

@@ -1,19 +1,10 @@
 import { z } from 'zod';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ActionRequest } from '../../core/connector/contract.ts';
-import {
-  type DeskAction,
-  doing,
-  type Flaw,
-  isReopened,
-  noSuch,
-  noteAction,
-  tagAction,
-} from '../../core/connector/desk/act.ts';
+import { type DeskAction, doing, isReopened, noSuch, noteAction, tagAction } from '../../core/connector/desk/act.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { People, Workspace } from './api.ts';
-import { isOurs, type Reading, stateOf } from './closing.ts';
-import { id } from './conversation.ts';
+import { id, isOurs, type Reading, stateOf } from './conversation.ts';
 import type { IntercomSettings } from './settings.ts';
 
 const team = z.string().min(1).optional().describe('The name of the team that gets it');
@@ -35,45 +26,27 @@ function parked(error: unknown): never {
   throw new CloseloopError(`Intercom: the team, teammate or tag is gone (${error.code})`, { kind: 'permanent' });
 }
 
-function lookedUp({ admins, teams }: People, { team, assignee }: Assign) {
-  const [teamId] = [...teams].find(([, { name }]) => name === team) ?? [];
-  const [adminId] = [...admins].find(([, { email }]) => email.toLowerCase() === assignee?.toLowerCase()) ?? [];
-  return { teamId, adminId };
-}
-
-function flawOf(people: People, wanted: Assign): Flaw | undefined {
-  const { teamId, adminId } = lookedUp(people, wanted);
-  if (wanted.team !== undefined && teamId === undefined)
-    return noSuch('team', wanted.team, 'Name a team as Intercom does (Settings > Teammates > Teams)');
-  if (wanted.assignee !== undefined && adminId === undefined)
-    return noSuch('teammate', wanted.assignee, 'Give the address of a teammate of the workspace');
-  return undefined;
-}
-
 /** Adds a part that changes a conversation. The part has no body, which would be a reply to the customer. */
 const addPart = (workspace: Workspace, conversationId: string, body: object) =>
-  workspace.call({ method: 'POST', path: `/conversations/${conversationId}/parts`, body }, z.unknown()).catch(parked);
+  workspace.send('POST', `/conversations/${conversationId}/parts`, body, z.unknown()).catch(parked);
 
-const assigning =
-  ({ adminId: admin_id }: IntercomSettings, workspace: Workspace) =>
-  async ({ conversation }: Reading, wanted: Assign): Promise<string> => {
-    const people = await workspace.people();
-    const flaw = flawOf(people, wanted);
-    if (flaw !== undefined) throw new CloseloopError(`Intercom: ${flaw.problem}`, { kind: 'permanent' });
-    const { teamId, adminId } = lookedUp(people, wanted);
-    const to = { message_type: 'assignment', admin_id };
-    const { id } = conversation;
-    if (teamId !== undefined) await addPart(workspace, id, { ...to, type: 'team', assignee_id: teamId });
-    if (adminId !== undefined) await addPart(workspace, id, { ...to, type: 'admin', assignee_id: adminId });
-    return wanted.team === undefined ? 'assigned' : `assigned to the team ${wanted.team}`;
-  };
+function lookedUp({ admins, teams }: People, { team, assignee }: Assign) {
+  const teamId = [...teams.values()].find(({ name }) => name === team)?.id;
+  const adminId = [...admins.values()].find(({ email }) => email.toLowerCase() === assignee?.toLowerCase())?.id;
+  const flaw =
+    team !== undefined && teamId === undefined
+      ? noSuch('team', team, 'Name a team as Intercom does (Settings > Teammates > Teams)')
+      : assignee !== undefined && adminId === undefined
+        ? noSuch('teammate', assignee, 'Give the address of a teammate of the workspace')
+        : undefined;
+  return { teamId, adminId, flaw };
+}
 
-function open({ adminId: admin_id }: IntercomSettings, workspace: Workspace, { conversation, ticket }: Reading) {
+async function open({ adminId: admin_id }: IntercomSettings, workspace: Workspace, { conversation, ticket }: Reading) {
   const { id } = conversation;
-  if (ticket === undefined) return addPart(workspace, id, { message_type: 'open', admin_id });
+  if (ticket === undefined) return await addPart(workspace, id, { message_type: 'open', admin_id });
   // The ticket's state stays unchanged, because Intercom notifies the customer of it.
-  const body = { open: true, admin_id: Number(admin_id) };
-  return workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, z.unknown());
+  return await workspace.send('PUT', `/tickets/${id}`, { open: true, admin_id: Number(admin_id) }, z.unknown());
 }
 
 /**
@@ -88,22 +61,30 @@ function isDone(reading: Reading, settings: IntercomSettings, request: ActionReq
   return request.again && ours.some((one) => one.part_type === 'open' && (one.created_at ?? 0) >= since);
 }
 
-const tagging =
-  ({ adminId: admin_id }: IntercomSettings, workspace: Workspace) =>
-  async ({ conversation, ticket }: Reading, names: readonly string[]): Promise<string> => {
+export function acting(settings: IntercomSettings, workspace: Workspace): Record<string, DeskAction<Reading>> {
+  const { adminId: admin_id } = settings;
+  const flaw = async (wanted: Assign) => lookedUp(await workspace.people('now'), wanted).flaw;
+
+  async function assign({ conversation: { id } }: Reading, wanted: Assign): Promise<string> {
+    const { teamId, adminId, flaw } = lookedUp(await workspace.people(), wanted);
+    if (flaw !== undefined) throw new CloseloopError(`Intercom: ${flaw.problem}`, { kind: 'permanent' });
+    const to = { message_type: 'assignment', admin_id };
+    if (teamId !== undefined) await addPart(workspace, id, { ...to, type: 'team', assignee_id: teamId });
+    if (adminId !== undefined) await addPart(workspace, id, { ...to, type: 'admin', assignee_id: adminId });
+    return wanted.team === undefined ? 'assigned' : `assigned to the team ${wanted.team}`;
+  }
+
+  async function tag({ conversation, ticket }: Reading, names: readonly string[]): Promise<string> {
     const path = `/${ticket === undefined ? 'conversations' : 'tickets'}/${conversation.id}/tags`;
     const there = new Set<string>(conversation.tags);
     for (const name of names.filter((one) => !there.has(one))) {
       // Intercom returns the tag with this name, or creates it.
-      const made = await workspace.call({ method: 'POST', path: '/tags', body: { name } }, z.object({ id }));
-      await workspace.call({ method: 'POST', path, body: { id: made.id, admin_id } }, z.unknown()).catch(parked);
+      const made = await workspace.send('POST', '/tags', { name }, z.object({ id }));
+      await workspace.send('POST', path, { id: made.id, admin_id }, z.unknown()).catch(parked);
     }
     return `tagged ${names.join(', ')}`;
-  };
+  }
 
-export function acting(settings: IntercomSettings, workspace: Workspace): Record<string, DeskAction<Reading>> {
-  const assign = assigning(settings, workspace);
-  const flaw = async (wanted: Assign) => flawOf(await workspace.people('now'), wanted);
   return {
     reopen: doing<Reading, typeof Reopen>(
       Reopen,
@@ -117,9 +98,6 @@ export function acting(settings: IntercomSettings, workspace: Workspace): Record
       flaw,
     ),
     assign: doing<Reading, typeof Assign>(Assign, assign, flaw),
-    tag: doing<Reading, typeof tagAction>(tagAction, tagging(settings, workspace), async () => {
-      await workspace.call({ method: 'GET', path: '/tags' }, z.unknown());
-      return undefined;
-    }),
+    tag: doing<Reading, typeof tagAction>(tagAction, tag, async () => void (await workspace.get('/tags', z.unknown()))),
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cached } from '../../core/connector/cached.ts';
 import { config, type Meaning, type MeaningTable, permanent } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, RateLimit, Urgency } from '../../core/connector/contract.ts';
-import { headerNumber } from '../../core/connector/quota.ts';
+import { headerNumber, quotaIn } from '../../core/connector/quota.ts';
 import { staticToken } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount, type VendorApi } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
@@ -56,10 +56,8 @@ const resetMs = (headers: ResponseHeaders, now: Date): number | undefined => {
 };
 
 function rateLimits(headers: ResponseHeaders, now: Date): RateLimit[] {
-  const [limit, remaining] = ['limit', 'remaining'].map((name) => headerNumber(headers, `x-ratelimit-${name}`));
-  const reset = resetMs(headers, now);
-  if (limit === undefined || remaining === undefined || reset === undefined) return [];
-  return [{ limit, remaining, resetMs: reset }];
+  const ms = resetMs(headers, now);
+  return ms === undefined ? [] : quotaIn(headers, 'x-ratelimit-limit', 'x-ratelimit-remaining', ms);
 }
 
 /** One condition of a search, or several conditions. */
@@ -100,18 +98,18 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
   const authorize = (token: string) => ({ authorization: `Bearer ${token}`, 'intercom-version': version });
   const api = createVendorApi({ ...account, authorize }, ports);
 
-  /** Reads a page of a search. The order is not reliable. */
+  /** Reads a page of a search, whose conditions all hold. The order is not reliable. */
   async function search<S extends z.ZodType>(
     of: 'conversations' | 'tickets' | 'contacts',
-    query: Query,
+    conditions: Query | readonly Query[],
     row: S,
     { perPage, after, urgency = 'work' }: Page,
   ) {
+    const query = 'operator' in conditions ? conditions : { operator: 'AND', value: conditions };
     const list = listOf(row).optional();
     const pagination = { per_page: perPage, ...(after !== undefined && { starting_after: after }) };
-    const call = { method: 'POST', path: `/${of}/search`, body: { query, pagination }, urgency } as const;
     const SearchPage = z.object({ pages: Next, conversations: list, tickets: list, data: list });
-    const { pages, ...lists } = await api.call(call, SearchPage);
+    const { pages, ...lists } = await api.send('POST', `/${of}/search`, { query, pagination }, SearchPage, { urgency });
     const rows = lists[of === 'contacts' ? 'data' : of];
     if (rows === undefined)
       throw new CloseloopError(`Intercom: a search of ${of} without its list.`, { kind: 'permanent' });
@@ -135,9 +133,9 @@ const named = listOf(z.object({ id, name: z.string().catch(''), email: z.string(
 
 /** The workspace, its teams, and its teammates who have not left. */
 async function peopleOf(api: VendorApi) {
-  const { app } = await api.call({ method: 'GET', path: '/me' }, Me);
-  const { admins } = await api.call({ method: 'GET', path: '/admins' }, z.object({ admins: named }));
-  const { teams } = await api.call({ method: 'GET', path: '/teams' }, z.object({ teams: named }));
+  const { app } = await api.get('/me', Me);
+  const { admins } = await api.get('/admins', z.object({ admins: named }));
+  const { teams } = await api.get('/teams', z.object({ teams: named }));
   const byId = (list: z.output<typeof named>) => new Map(list.map((one) => [one.id, one]));
   return { app, admins: byId(admins), teams: byId(teams) };
 }

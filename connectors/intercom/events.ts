@@ -1,9 +1,20 @@
 import { z } from 'zod';
-import type { Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
+import { createSweep, type SweepSearch } from '../../core/connector/sweep.ts';
 import { lookUp } from '../../core/look-up.ts';
-import { closingAt, isOurs, isTicketClosed, ticketClosedAt } from './closing.ts';
-import { Conversation, id, Rating, Ticket, time } from './conversation.ts';
+import type { Query, Workspace } from './api.ts';
+import {
+  Conversation,
+  closingAt,
+  id,
+  isOurs,
+  isTicketClosed,
+  Rating,
+  Ticket,
+  ticketClosedAt,
+  time,
+} from './conversation.ts';
 import type { IntercomSettings } from './settings.ts';
 
 const Envelope = z.object({
@@ -70,7 +81,7 @@ function eventOf(topic: string, item: unknown, seconds: number, settings: Interc
 }
 
 /** A closing has the same key in webhooks and in the poll. */
-export function closedEvent(recordId: string, seconds: number, what: string): SourceEvent {
+function closedEvent(recordId: string, seconds: number, what: string): SourceEvent {
   const { closing, closedAt: at } = closingAt(seconds);
   return { kind: 'closed', certain: true, recordId, closing, at, key: `closed.${recordId}.${closing}`, what };
 }
@@ -83,7 +94,7 @@ const changedEvent = (recordId: string, seconds: number, what: string): RecordEv
 const AnyTicket = z.union([z.object({ ticket: Ticket }).transform((item) => item.ticket), Ticket]);
 
 /** Webhooks and searches give a ticket with its newest 500 parts. */
-export function ticketEvent(
+function ticketEvent(
   ticket: Ticket,
   { topic, seconds }: { topic: string; seconds: number },
   settings: IntercomSettings,
@@ -112,10 +123,92 @@ const AnyRated = z.union([
 ]);
 
 /** The event of a rating. Customers may change a rating for a while, and add the remark later: the newest event counts. */
-export function ratingEvent(rated: Rated | undefined, seconds: number): SourceEvent | string {
+function ratingEvent(rated: Rated | undefined, seconds: number): SourceEvent | string {
   if (!rated?.conversation_rating) return 'nobody has rated';
   const { rating: grade, remark, updated_at = seconds } = rated.conversation_rating;
   const key = `rated.${rated.id}.${updated_at}.${grade}.${remark?.length ?? 0}`;
   const at = new Date(updated_at * 1_000);
   return { kind: 'external-grade', recordId: rated.id, grade, comment: remark || null, at, key, what: 'rated' };
+}
+
+const daySeconds = 86_400;
+const day = daySeconds * 1_000;
+
+/** The searches of one source, which find out once whether Intercom compares times by the second or by the day. */
+function searcher(workspace: Workspace) {
+  let isToTheSecond: boolean | undefined;
+  const urgency = 'background';
+
+  /** The lower bound of a search. It is right for both kinds of comparison until a search has shown that Intercom compares seconds. */
+  function boundOf(from: Date): number {
+    const start = from.getTime() / 1_000;
+    return isToTheSecond ? start - 600 : start - (start % daySeconds) - daySeconds - 1;
+  }
+
+  /**
+   * Finds out how Intercom compares: searches for one conversation from the second before its closing. The closing must not be near midnight
+   * in any zone.
+   */
+  async function learn(rows: readonly Conversation[]): Promise<void> {
+    const one = rows.find(({ statistics }) => (statistics?.last_close_at ?? 0) % 900 !== 0);
+    if (isToTheSecond !== undefined || one?.statistics?.last_close_at === undefined) return;
+    const query: Query[] = [
+      { field: 'id', operator: '=', value: one.id },
+      { field: 'statistics.last_close_at', operator: '>', value: one.statistics.last_close_at - 1 },
+    ];
+    const found = await workspace.search('conversations', query, Conversation, { perPage: 1, urgency });
+    isToTheSecond = found.rows.length > 0;
+  }
+
+  const search = <S extends z.ZodType>(
+    list: { of: 'conversations' | 'tickets'; row: S; perPage: number },
+    which: { field: string; also?: Query[] },
+    eventOf: (row: z.output<S>) => SourceEvent | string,
+    atEnd?: (rows: readonly z.output<S>[]) => Promise<void>,
+  ): SweepSearch => ({
+    async page(from, after) {
+      const { of, row, perPage } = list;
+      const query: Query[] = [...(which.also ?? []), { field: which.field, operator: '>', value: boundOf(from) }];
+      const { rows, next } = await workspace.search(of, query, row, { perPage, after, urgency });
+      // The searcher learns only after the last page, as all pages of one search need the same query.
+      if (next === undefined) await atEnd?.(rows);
+      return { events: rows.map(eventOf).filter((event) => typeof event !== 'string'), next };
+    },
+  });
+
+  return { search, learn };
+}
+
+/**
+ * Searches for conversations by their last closing (an update does not always reach the index), for tickets by their last change, and for
+ * ratings. Pages have 150 rows, or 25 for tickets, which come with their history. Once a day the searches begin three days earlier.
+ */
+export function poller(settings: IntercomSettings, workspace: Workspace, ports: Pick<ConnectorPorts, 'now'>) {
+  const { search, learn } = searcher(workspace);
+  const conversations = { of: 'conversations', row: Conversation, perPage: 150 } as const;
+  const closed = search(
+    conversations,
+    { field: 'statistics.last_close_at', also: [{ field: 'state', operator: '=', value: 'closed' }] },
+    ({ id, ticket, statistics }) => {
+      if (ticket) return 'found as a ticket';
+      // closeloop closes only conversations that its own write had opened, so they were closed before.
+      if (statistics?.last_close_at === undefined || statistics.last_closed_by_id === settings.adminId)
+        return 'by closeloop';
+      return closedEvent(id, statistics.last_close_at, 'poll: closed');
+    },
+    learn,
+  );
+  const isShut: Query[] = settings.ticketIsClosed === 'closed' ? [{ field: 'open', operator: '=', value: false }] : [];
+  const tickets = search({ of: 'tickets', row: Ticket, perPage: 25 }, { field: 'updated_at', also: isShut }, (ticket) =>
+    ticketEvent(ticket, { topic: 'poll: ticket', seconds: ticket.updated_at ?? 0 }, settings),
+  );
+  const rated = search(conversations, { field: 'conversation_rating.replied_at' }, (conversation) =>
+    ratingEvent(conversation, conversation.updated_at ?? 0),
+  );
+  const searches = [
+    closed,
+    ...(settings.ticketCategories.length > 0 ? [tickets] : []),
+    ...(settings.ratings ? [rated] : []),
+  ];
+  return createSweep(searches, { now: ports.now, overlapMs: 120_000, deep: { everyMs: day, backMs: 3 * day } });
 }

@@ -3,20 +3,16 @@ import { desk } from '../../core/connector/desk/desk.ts';
 import type { HmacScheme } from '../../core/connector/signature.ts';
 import { acting, actions } from './actions.ts';
 import { openWorkspace } from './api.ts';
-import { events } from './events.ts';
-import { poller } from './poll.ts';
+import { events, poller } from './events.ts';
 import { preflight } from './preflight.ts';
-import { reading } from './read.ts';
-import { recordUrl, settings } from './settings.ts';
+import { reading } from './record.ts';
+import { settings } from './settings.ts';
 import { writing } from './write.ts';
 
 /** Intercom's signature covers no time: a repeated delivery gives events with the same keys. */
 const signature: HmacScheme = {
-  header: 'x-hub-signature',
-  algorithm: 'sha1',
-  encoding: 'hex',
-  smallOnly: true,
-  prefix: 'sha1=',
+  ...{ header: 'x-hub-signature', algorithm: 'sha1', encoding: 'hex' },
+  ...{ smallOnly: true, prefix: 'sha1=' },
 };
 
 /**
@@ -41,6 +37,7 @@ export const intercom = defineConnector({
   },
   open(settings, ports) {
     const workspace = openWorkspace(settings, ports);
+    const host = { us: 'app', eu: 'app.eu', au: 'app.au' }[settings.region];
     return desk({
       vendor: 'Intercom',
       record: 'conversation',
@@ -64,7 +61,9 @@ export const intercom = defineConnector({
         // Intercom's Developer Hub tests an address with a HEAD request.
         handshake: ({ method }) => (method === 'HEAD' ? { status: 200 } : undefined),
         bringsExternalGrades: settings.ratings,
-        recordUrl: (id) => recordUrl(settings, id),
+        // A ticket is a conversation with the same id.
+        recordUrl: (id) =>
+          `https://${host}.intercom.com/a/apps/${settings.workspace}/conversations/${encodeURIComponent(id)}`,
       },
     });
   },

@@ -1,4 +1,6 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
+
+const clientSecret = { ask: "The app's client secret (Basic Information)", isList: true };
 
 export const onboarding: Onboarding = {
   about: 'Intercom: conversations that are closed, tickets that are resolved',
@@ -11,15 +13,9 @@ export const onboarding: Onboarding = {
       ask: 'Access token of the private app (Developer Hub > your app > Authentication)',
       variable: 'INTERCOM_ACCESS_TOKEN',
     },
-    {
-      setting: 'webhookSecrets',
-      ask: "The app's client secret (Basic Information)",
-      variable: 'INTERCOM_CLIENT_SECRET',
-      isList: true,
-    },
+    { setting: 'webhookSecrets', variable: 'INTERCOM_CLIENT_SECRET', ...clientSecret },
     { setting: 'adminId', ask: "Id of closeloop's own teammate, who writes the answers" },
-    { setting: 'writeBack.grade', ask: 'Attribute that takes the grade', initial: 'Feedback grade' },
-    { setting: 'writeBack.comment', ask: 'Attribute that takes the comment', initial: 'Feedback comment' },
+    ...questionsOfPlaces('Attribute', 'Feedback grade', 'Feedback comment'),
   ],
   settings: { writeBack: { note: true } },
   contact: ['contact.phone', 'contact.email'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorAt, hookUrlFindings, manualStep, unseenWebhook, warningAt } from '../../core/connector/check.ts';
+import { errorAt, manualStep, twoSurveys, unseenWebhook, warningAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding, SetupStep } from '../../core/connector/contract.ts';
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { Me, type Query, version, type Workspace } from './api.ts';
@@ -14,8 +14,6 @@ export function preflight(
   { now }: Pick<ConnectorPorts, 'now'>,
 ): DeskPreflight {
   const { ratings, ticketCategories, baseUrl, webhookUrl } = settings;
-  const isStandin = baseUrl !== undefined;
-  const at = 'accessToken';
   const since = (field: string, days: number): Query => {
     return { field, operator: '>', value: Math.floor(now().getTime() / 1_000) - days * 86_400 };
   };
@@ -23,46 +21,36 @@ export function preflight(
     workspace.search(of, query, z.unknown(), { perPage: 1 });
 
   return {
-    credential: at,
+    credential: 'accessToken',
     shape: { names: shapeNames, hint: 'attributes are under `attributes`' },
-    isStandin,
+    isStandin: baseUrl !== undefined,
     probes: [
-      { ...{ at, what: 'the workspace' }, read: () => whose(settings, workspace) },
-      { ...{ at, what: 'the teammates' }, read: () => ofAdmin(settings, workspace) },
+      { what: 'the workspace', read: () => whose(settings, workspace) },
+      { what: 'the teammates', read: () => ofAdmin(settings, workspace) },
       {
-        ...{ at, what: 'the conversations' },
+        what: 'the conversations',
         async read() {
           const { rows } = await search('conversations', since('conversation_rating.replied_at', 14));
-          return !ratings && rows.length > 0 ? [twoSurveys] : [];
+          return !ratings && rows.length > 0 ? [twoSurveys('Intercom', 'conversation')] : [];
         },
       },
+      { what: 'the contacts', tries: () => search('contacts', { field: 'role', operator: '=', value: 'user' }) },
       {
-        ...{ at, what: 'the contacts' },
-        tries: () => search('contacts', { field: 'role', operator: '=', value: 'user' }),
-      },
-      {
-        ...{ at, what: 'the tickets' },
+        what: 'the tickets',
         tries: async () => ticketCategories.length > 0 && (await search('tickets', since('updated_at', 1))),
       },
     ],
     fields: (grades) => attributesCompared(settings, workspace, grades),
     own({ hookUrl }) {
-      const found = hookUrlFindings('Intercom', hookUrl, isStandin);
-      if (hookUrl === undefined || webhookUrl === hookUrl) return found;
+      if (hookUrl === undefined || webhookUrl === hookUrl) return [];
       const remedy = `Enter them as "closeloop setup" lists them, then set webhookUrl to ${hookUrl}`;
-      return [...found, unseenWebhook('Intercom', remedy)];
+      return [unseenWebhook('Intercom', remedy)];
     },
     steps({ hookUrl }) {
       return hookUrl === undefined || webhookUrl !== undefined ? [] : [webhookStep(settings, hookUrl)];
     },
   };
 }
-
-const twoSurveys = warningAt(
-  'ratings',
-  'Intercom asks for ratings as well: two surveys for one conversation',
-  "Switch Intercom's own off, or pass them on (ratings: true)",
-);
 
 /**
  * Checks the workspace and the app's version. Without a requested version the response names the app's own version, which decides the form of

@@ -72,9 +72,3 @@ export const settings = z.strictObject({
     .describe('Where the answer goes; each is optional'),
 });
 export type IntercomSettings = z.output<typeof settings>;
-
-/** A conversation's address in the workspace's own pages; a ticket is a conversation with the same id. */
-export function recordUrl({ workspace, region }: Pick<IntercomSettings, 'workspace' | 'region'>, id: string): string {
-  const host = { us: 'app', eu: 'app.eu', au: 'app.au' }[region];
-  return `https://${host}.intercom.com/a/apps/${workspace}/conversations/${encodeURIComponent(id)}`;
-}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSameText, noteHtml } from '../../core/connector/answer.ts';
+import { noteHtml } from '../../core/connector/answer.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { ownError } from '../../core/connector/desk/rows.ts';
@@ -7,15 +7,15 @@ import {
   type ChangedRow,
   type DeskNotes,
   type DeskWriting,
+  holdsValue,
   inPlainForm,
-  Refusal,
+  type Refusal,
 } from '../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Workspace } from './api.ts';
-import { unfitReader, type Value } from './attributes.ts';
-import type { Reading } from './closing.ts';
-import { Conversation, Ticket, time } from './conversation.ts';
-import { conversationNow, isId, readingOf, searchByIds, searched } from './read.ts';
+import { refusalReader, type Value } from './attributes.ts';
+import { Conversation, type Reading, Ticket, time } from './conversation.ts';
+import { conversationNow, isId, readingOf, searchByIds, searched } from './record.ts';
 import type { IntercomSettings } from './settings.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
@@ -66,26 +66,24 @@ const attributesOf = ({ conversation, ticket }: Reading): Attributes =>
   ticket?.ticket_attributes ?? conversation.custom_attributes;
 
 /** Compares values: Intercom returns dates as they were sent, or as text. */
-function holds(there: unknown, value: Value | null): boolean {
-  if (value === null) return there === null || there === undefined || there === '';
-  if (typeof value === 'string') return typeof there === 'string' && isSameText(there, value);
-  return there === value || (typeof there === 'string' && [Number(there), time.parse(there)].includes(value));
-}
+const holds = (there: unknown, value: Value | null): boolean =>
+  holdsValue(there, value) ||
+  (typeof value === 'number' && typeof there === 'string' && [Number(there), time.parse(there)].includes(value));
 
 /** Sets attributes by their names. A value that does not fit its attribute does not stop the other values. */
 function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<ConnectorPorts, 'now'>) {
   const admin = { admin_id: Number(settings.adminId) };
-  const unfitFor = unfitReader(settings, workspace, ports);
+  const refusalFor = refusalReader(settings, workspace, ports);
 
   async function change({ conversation, ticket }: Reading, attributes: Attributes): Promise<Reading> {
     const { id } = conversation;
     if (ticket === undefined) {
-      const call = { method: 'PUT', path: `/conversations/${id}`, body: { custom_attributes: attributes } } as const;
-      return { conversation: await workspace.call(call, Conversation) };
+      const body = { custom_attributes: attributes };
+      return { conversation: await workspace.send('PUT', `/conversations/${id}`, body, Conversation) };
     }
     // `admin_id` is a number here, and a string in all other calls.
     const body = { ticket_attributes: attributes, ...(!ticket.open && { open: false }), ...admin };
-    const after = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
+    const after = await workspace.send('PUT', `/tickets/${id}`, body, Ticket);
     if (after.open && !ticket.open) await closeAgain(id);
     return { conversation, ticket: after };
   }
@@ -95,11 +93,10 @@ function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<Con
    * notifies the customer of it.
    */
   async function closeAgain(id: string): Promise<void> {
-    const body = { open: false, ...admin };
-    const { open } = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
+    const { open } = await workspace.send('PUT', `/tickets/${id}`, { open: false, ...admin }, Ticket);
     if (!open) return;
     const close = { message_type: 'close', type: 'admin', admin_id: settings.adminId };
-    await workspace.call({ method: 'POST', path: `/conversations/${id}/parts`, body: close }, z.unknown());
+    await workspace.send('POST', `/conversations/${id}/parts`, close, z.unknown());
   }
 
   return async ({ id, row, change: { values } }: ChangedRow<Reading, Value>): Promise<Reading | Refusal> => {
@@ -107,9 +104,9 @@ function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<Con
       return await change(row, Object.fromEntries(values));
     } catch (error) {
       if (!(error instanceof VendorError && (error.code === 'parameter_invalid' || error.status === 422))) throw error;
-      const { unfit, findings, isOfAll } = await unfitFor(row.ticket?.ticket_type.name, values);
-      if (isOfAll) throw error;
-      if (unfit.length > 0) return new Refusal(unfit, findings);
+      const refusal = await refusalFor(row.ticket?.ticket_type.name, values);
+      if (refusal === undefined) throw error;
+      if (refusal.unfit.length > 0) return refusal;
       // The attributes exist and fit, so the refusal concerns this conversation alone.
       const said = `${error.message} The attributes are there and fit: look at conversation ${id} itself.`;
       throw new CloseloopError(said, { kind: 'permanent' });
@@ -128,11 +125,11 @@ const notes = ({ adminId }: IntercomSettings, workspace: Workspace): DeskNotes<R
     const note = { message_type: 'note', type: 'admin', admin_id: adminId, body: noteHtml(about) };
     const body = ticket ? note : { ...note, skip_notifications: true };
     const path = `/${ticket ? 'tickets' : 'conversations'}/${id}/reply`;
-    return workspace.call({ method: 'POST', path, body }, z.unknown());
+    return workspace.send('POST', path, body, z.unknown());
   },
   /** Intercom can redact parts, but not delete them. */
   remove(_, noteId, id) {
     const body = { type: 'conversation_part', conversation_id: id, conversation_part_id: noteId };
-    return workspace.call({ method: 'POST', path: '/conversations/redact', body }, z.unknown());
+    return workspace.send('POST', '/conversations/redact', body, z.unknown());
   },
 });

@@ -22,8 +22,7 @@ const ScripMessage = z.object({ transaction: z.int(), ticket: z.int(), from: sta
 const pageSize = 100;
 export const listed = <Item extends z.ZodType>(api: VendorApi, path: string, item: Item) =>
   numberedPages('Request Tracker', pageSize, async (page) => {
-    const call = { method: 'GET', path: `${path}&per_page=${pageSize}&page=${page}` } as const;
-    return (await api.call(call, z.object({ items: listOf(item) }))).items;
+    return (await api.get(`${path}&per_page=${pageSize}&page=${page}`, z.object({ items: listOf(item) }))).items;
   });
 
 const changes = (where: string): string => {
@@ -35,6 +34,10 @@ export const isClosed = ({ closedStatuses }: RequestTrackerSettings, status: str
   closedStatuses.includes((status ?? '').toLowerCase());
 const isClosing = (settings: RequestTrackerSettings, { OldValue, NewValue }: Change): boolean =>
   isClosed(settings, NewValue) && !isClosed(settings, OldValue);
+
+/** @param change the last closing; undefined for a ticket that was created with a closed status */
+export const closedBy = ({ Created }: { Created: string }, change: Change | undefined) =>
+  ({ is: 'closed', closing: change?.id ?? 'created', closedAt: change?.Created ?? new Date(Created) }) as const;
 
 /** The last closing of each ticket. Tickets that were created with a closed status have none. */
 export async function closingsOf(settings: RequestTrackerSettings, api: VendorApi, tickets: readonly { id: string }[]) {
@@ -85,7 +88,7 @@ export function poller(settings: RequestTrackerSettings, api: VendorApi, now: ()
     const path = `${changes(`(Type = 'Status' OR Field = 'MergedInto') AND ${begin}`)}&per_page=${pageSize}`;
     const at = now();
     const Page = z.object({ items: listOf(Change) });
-    const { items } = await api.call({ method: 'GET', path, urgency: 'background' }, Page);
+    const { items } = await api.get(path, Page, { urgency: 'background' });
     const next = items.findLast(({ Created }) => at.getTime() - Created.getTime() > settledMs)?.id ?? settled;
     const last = items.length < pageSize ? undefined : items.at(-1);
     const events = items.flatMap((change) => eventsOf(settings, change)).filter((event) => event.at >= since);

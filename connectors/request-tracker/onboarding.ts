@@ -1,4 +1,4 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
 
 const whenLost = "lost: it stands as $CloseloopKey in the server's RT_SiteConfig.d";
 const key = { ask: 'Key with which the scrip signs', variable: 'RT_SCRIP_KEY', isList: true, isMadeUp: true, whenLost };
@@ -10,8 +10,7 @@ export const onboarding: Onboarding = {
     { setting: 'address', ask: 'Its address (https://rt.example.com, with a path where it has one)' },
     { setting: 'token', ask: "Token of closeloop's own user, 1-27-… (Settings > Auth Tokens)", variable: 'RT_TOKEN' },
     { setting: 'webhookSecrets', ...key },
-    { setting: 'writeBack.grade', ask: 'Custom field that takes the grade', initial: 'Feedback grade' },
-    { setting: 'writeBack.comment', ask: 'Custom field that takes the comment', initial: 'Feedback comment' },
+    ...questionsOfPlaces('Custom field', 'Feedback grade', 'Feedback comment'),
   ],
   settings: { writeBack: { note: true } },
   contact: ['requestor.email'],

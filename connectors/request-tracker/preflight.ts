@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { isLoopback } from '../../core/address.ts';
 import { placesOf } from '../../core/connector/answer.ts';
-import { errorAt, hookUrlFindings, manualStep } from '../../core/connector/check.ts';
+import { errorAt, manualStep } from '../../core/connector/check.ts';
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import type { NeededField } from '../../core/connector/fields.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse, text } from '../../core/entries.ts';
 import { Id, listed } from './changes.ts';
 import { shapeNames } from './record.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
-const text = orElse(z.string(), '');
 /** An id of digits only, because it goes into paths, which errors name. */
 const Ref = z.object({ id: Id.pipe(z.string().regex(/^\d+$/)) });
 const Queue = z.object({ TicketCustomFields: orElse(listOf(Ref.extend({ name: z.string() })), []) });
@@ -19,13 +18,9 @@ const Field = z.object({
   Values: orElse(listOf(text), []),
 });
 
-const read = <S extends z.ZodType>(api: VendorApi, path: string, schema: S) =>
-  api.call({ method: 'GET', path }, schema);
-
 /** People apply custom fields to queues by hand: every queue that closeloop's user sees needs the fields that `writeBack` names. */
 export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): DeskPreflight {
-  const { writeBack, token, address, pollOnly } = settings;
-  const isStandin = isLoopback(address);
+  const { writeBack, token, address } = settings;
   const names = [...placesOf(writeBack).values()].join('", "');
   async function rights() {
     const remedy = 'Grant it SeeQueue and ShowTicket in the queues that ask';
@@ -35,7 +30,7 @@ export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): D
   }
   /** Checks that the user's zone is UTC: in another zone Request Tracker would store times hours off, and clearing times would silently fail. */
   async function zone() {
-    const { Timezone } = await read(api, `/user/${token.split('-')[1]}`, z.object({ Timezone: text }));
+    const { Timezone } = await api.get(`/user/${token.split('-')[1]}`, z.object({ Timezone: text }));
     if (writeBack.answeredAt === undefined || /^(Etc\/)?(UTC|GMT)$/.test(Timezone)) return [];
     const problem = `takes times in the zone of closeloop's user, which is ${Timezone || 'not set'}`;
     return [errorAt('writeBack.answeredAt', problem, "Set that user's zone to UTC (Admin > Users)")];
@@ -44,8 +39,8 @@ export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): D
     credential: 'token',
     shape: { names: shapeNames, hint: 'custom fields are under ticket.fields' },
     probes: [
-      { at: 'token', what: 'the queues', read: rights },
-      { at: 'token', what: "closeloop's user", read: zone },
+      { what: 'the queues', read: rights },
+      { what: "closeloop's user", read: zone },
     ],
     fields: {
       of: 'tickets',
@@ -59,8 +54,7 @@ export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): D
         return { types: ['TextSingle', 'FreeformSingle'] };
       },
     },
-    isStandin,
-    own: ({ hookUrl }) => (pollOnly ? [] : hookUrlFindings('Request Tracker', hookUrl, isStandin)),
+    isStandin: isLoopback(address),
     steps: ({ hookUrl }) => [
       manualStep('by hand, where they are missing: custom fields and scrip', byHand(names, hookUrl)),
     ],
@@ -70,13 +64,13 @@ export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): D
 /** The fields that every queue of closeloop's user has: in a queue without the field Request Tracker would silently ignore a write. */
 async function fieldsOf(api: VendorApi, needed: readonly NeededField[]) {
   const queues = await listed(api, '/queues/all?fields=id', Ref);
-  const all = await Promise.all(queues.map(({ id }) => read(api, `/queue/${id}`, Queue)));
+  const all = await Promise.all(queues.map(({ id }) => api.get(`/queue/${id}`, Queue)));
   const isEverywhere = (name: string) =>
     all.every((one) => one.TicketCustomFields.some((field) => field.name === name));
   const there = all.flatMap(({ TicketCustomFields }) => TicketCustomFields).filter(({ name }) => isEverywhere(name));
   const wanted = there.filter(({ name }) => needed.some((one) => one.name === name));
   const ids = [...new Set(wanted.map(({ id }) => id))];
-  const found = (await Promise.all(ids.map((id) => read(api, `/customfield/${id}`, Field)))).map((field) => {
+  const found = (await Promise.all(ids.map((id) => api.get(`/customfield/${id}`, Field)))).map((field) => {
     const values = needed.find(({ name }) => name === field.Name)?.values ?? [];
     const taken = field.Type === 'Select' ? field.Values : values.filter((value) => patternOf(field).test(value));
     const type = field.Type + (field.MaxValues === '1' ? 'Single' : 'Multiple');

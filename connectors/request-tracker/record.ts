@@ -2,15 +2,12 @@ import { z } from 'zod';
 import { aboutRecords } from '../../core/connector/calls.ts';
 import { namesOf } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
-import { listOf, orElse } from '../../core/entries.ts';
-import { closingsOf, Id, isClosed } from './changes.ts';
+import { listOf, orElse, text } from '../../core/entries.ts';
+import { closedBy, closingsOf, Id, isClosed } from './changes.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
-/** A search returns an empty text for missing values. */
-const text = orElse(z.string(), '');
 const Person = z.object({ id: Id, type: text, Name: text, RealName: text, EmailAddress: text });
 const Requestor = Person.extend({ MobilePhone: text, Lang: text, Timezone: text });
 const Ticket = z.object({
@@ -116,10 +113,9 @@ export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskR
         const requestor = people.find(({ id }) => staff.get(id) !== true);
         const shape = presented(row, requestor);
         const why = row.out ?? (people.length > 0 && requestor === undefined ? 'its requestor is staff' : undefined);
-        const { id: closing = 'created', Created: closedAt = new Date(row.Created) } = closings.get(row.id) ?? {};
-        const now = closed.includes(row) ? { is: 'closed' as const, closing, closedAt } : { is: 'open' as const };
+        const now = closed.includes(row) ? closedBy(row, closings.get(row.id)) : { is: 'open' as const };
         const { id: personId, language: locale } = shape.requestor;
-        const customer = customerOf({ personId, locale, timeZone: requestor?.Timezone });
+        const customer = { personId, locale, timeZone: requestor?.Timezone };
         return { currentId: row.id, state: why === undefined ? now : { is: 'out', why }, shape, ...customer };
       };
     },

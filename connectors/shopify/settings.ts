@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deskWriteBack } from '../../core/connector/desk/settings.ts';
-import { flag, oneKindOfCredentials, secret, standinOrigin } from '../../core/connector/settings.ts';
+import { oneKindOfCredentials, secret, standinOrigin, yesOrNo } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** The API version of every call, available until 2027-10-16. Shopify answers calls in an ended version from the oldest available version. */
@@ -21,8 +21,8 @@ const writeBack = deskWriteBack(key, {
     namespace: namespace.describe(
       'Namespace of these metafields. `$app`: our own, which only this app may write; the merchant sees it. Another one (`custom`) belongs to the merchant',
     ),
-    tags: flag('Adds the tags `fb_answered` and `fb_grade_<n>`'),
-    noAnswer: flag('Writes `no answer` to `status`, and the tag `fb_no_answer`, when a journey expires'),
+    tags: yesOrNo('Adds the tags `fb_answered` and `fb_grade_<n>`'),
+    noAnswer: yesOrNo('Writes `no answer` to `status`, and the tag `fb_no_answer`, when a journey expires'),
   })
   .prefault({})
   .describe('Where the answer goes; each is optional');
@@ -49,10 +49,10 @@ const trigger = z.enum(['fulfilled', 'delivered', 'paid']).default('delivered');
 const metafield = z.string().regex(/^[\w$:-]+\.[A-Za-z0-9_-]{2,64}$/, '"namespace.key" of a metafield');
 
 const include = z.strictObject({
-  pointOfSale: flag('Sales in a shop', true),
-  drafts: flag('Orders that staff wrote: invoices, orders by phone', true),
-  partlyRefunded: flag('Orders of which a part was paid back', true),
-  withoutContact: flag('Orders with neither e-mail nor phone: only for campaigns that ask by identifier'),
+  pointOfSale: yesOrNo('Sales in a shop', true),
+  drafts: yesOrNo('Orders that staff wrote: invoices, orders by phone', true),
+  partlyRefunded: yesOrNo('Orders of which a part was paid back', true),
+  withoutContact: yesOrNo('Orders with neither e-mail nor phone: only for campaigns that ask by identifier'),
 });
 
 const either = 'give accessToken, or clientId and clientSecret';
@@ -89,7 +89,7 @@ export const settings = z
       .max(10)
       .default([])
       .describe('More metafields for rules and fields to see: `custom.branch` is order.metafields.`custom.branch`'),
-    webhooks: flag(
+    webhooks: yesOrNo(
       "Are the webhooks made by `setup` and watched by the poll? `false`: they are declared in the app's shopify.app.toml, or made by hand, and the API doesn't show them",
       true,
     ),

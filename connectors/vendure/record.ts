@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { RecordState } from '../../core/connector/contract.ts';
 import { customerOf, present } from '../../core/connector/customer.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse, text } from '../../core/entries.ts';
 import { internationalPhone } from '../../core/phone-numbers.ts';
 import type { VendureSettings } from './settings.ts';
 
-const text = orElse(z.string(), '');
 const instant = z.iso.datetime().transform((said) => new Date(said));
 const none: Record<string, unknown> = {};
 const fields = orElse(z.record(z.string(), z.unknown()), none);

@@ -78,8 +78,6 @@ function preflightOf(settings: VendureSettings, { api, fieldsOf, list }: Shop) {
     return { ...compared, findings: [lacks, ...compared.findings] };
   }
 
-  // No API shows whether the plugin delivers.
-  const hooks = plugin === 'delivers' ? async () => ({ findings: [], missing: [] }) : undefined;
   const probes: DeskPreflight['probes'] = [
     {
       ...{ at: 'address', what: 'the channel' },
@@ -113,7 +111,7 @@ function preflightOf(settings: VendureSettings, { api, fieldsOf, list }: Shop) {
     return findings.length === 0 ? [] : [manualStep(what, ...lines)];
   }
   const shape = { names, hint: 'custom fields are under order.fields and customer.fields' };
-  return { preflight: { credential, shape, probes, fields, isStandin, ...(hooks && { hooks }) }, setup };
+  return { preflight: { credential, shape, probes, fields, isStandin }, setup };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import {
-  flag,
   httpsUnlessPrivate,
   secret as plainSecret,
   receiver,
   signingSecret,
   webhookSecrets,
+  yesOrNo,
 } from '../../core/connector/settings.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
@@ -134,7 +134,7 @@ const writeBack = z
       .array(z.enum(['comment', 'answers']))
       .default(['comment', 'answers'])
       .describe('Personal data beside the grade'),
-    noAnswer: flag('Sends `feedback.unanswered` when a journey expires'),
+    noAnswer: yesOrNo('Sends `feedback.unanswered` when a journey expires'),
   })
   .refine(...httpsUnlessPrivate)
   .describe('Where answers are posted to, signed');

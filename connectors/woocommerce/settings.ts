@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { setAction } from '../../core/connector/desk/act.ts';
 import { deskWriteBack } from '../../core/connector/desk/settings.ts';
-import { flag, pathAddress, secret, webhookSecrets } from '../../core/connector/settings.ts';
+import { pathAddress, secret, webhookSecrets, yesOrNo } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** Statuses that never count as delivered, whatever plugins do. */
@@ -55,7 +55,7 @@ export const settings = z.strictObject({
     .describe(
       "`query` puts the key into addresses, and so into the shop's logs: only for hosts that drop the Authorization header",
     ),
-  restRoute: flag('For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`'),
+  restRoute: yesOrNo('For shops whose permalinks are set to "Plain": the API is called by `?rest_route=`'),
   webhookSecrets: webhookSecrets(secret, 'needs the secret of the webhooks').describe(
     "The webhooks' secret; two while it is being rotated. `setup` gives the first one to the webhooks that it makes",
   ),
@@ -68,14 +68,14 @@ export const settings = z.strictObject({
     .enum(['fully', 'partly', 'never'])
     .default('fully')
     .describe('Which refunds exclude an order: of the whole sum, of any part, or none'),
-  skipVirtual: flag('Excludes orders of nothing but downloads and services'),
+  skipVirtual: yesOrNo('Excludes orders of nothing but downloads and services'),
   giftCards: z
     .array(z.union([z.int().positive(), z.string().min(1)]).transform(String))
     .default([])
     .describe(
       'Products (ids or SKUs) that are gift cards: an order of nothing else is excluded. WooCommerce itself has no gift cards',
     ),
-  withoutContact: flag(
+  withoutContact: yesOrNo(
     'Orders without e-mail address and phone number count too: for campaigns whose customers are known by something else',
   ),
   testMeta: z

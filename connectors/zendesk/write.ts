@@ -3,12 +3,12 @@ import { isAnswerTag, type Noted, newestBy, noteText, tagsOf, takesAnswers } fro
 import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack } from '../../core/connector/contract.ts';
-import { type Elsewhere, placeElsewhere, withPerson } from '../../core/connector/desk/elsewhere.ts';
 import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
 import type { ChangedRow, DeskNotes } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
 import { type JobResult, readAll, ticketUpdates, type ZendeskApi } from './api.ts';
+import { type Elsewhere, placeElsewhere, withPerson } from './elsewhere.ts';
 import { type Account, type Field, type FieldWriting, isChoice, mostTextUnits, placeOf, type Value } from './fields.ts';
 import { errorName } from './responses.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';

@@ -45,8 +45,31 @@ export async function writeInBatches(
 }
 
 /**
- * Writes the items one by one, for vendors without bulk writes. A permanent failure is the result of its item alone; after any
- * other failure (a quota, a token, the network) no further call is made, and the remaining items get the same error.
+ * Does one step for each item. A permanent failure concerns its item alone; after any other failure (a quota, a token, the network) no further
+ * step is done, and the remaining items get the same failure.
+ * @returns the failures
+ */
+export async function tryEach<Item>(
+  items: readonly Item[],
+  step: (item: Item) => Promise<void>,
+): Promise<Map<Item, CloseloopError>> {
+  const failures = new Map<Item, CloseloopError>();
+  let lasting: CloseloopError | undefined;
+  for (const item of items) {
+    try {
+      if (lasting !== undefined) throw lasting;
+      await step(item);
+    } catch (error) {
+      if (!(error instanceof CloseloopError)) throw error;
+      if (error.advice.kind !== 'permanent') lasting = error;
+      failures.set(item, error);
+    }
+  }
+  return failures;
+}
+
+/**
+ * Writes the items one by one (`tryEach`), for vendors without bulk writes.
  * @param notFound The result for a record that the vendor no longer has.
  */
 export async function writeInTurn<Item>(
@@ -54,20 +77,13 @@ export async function writeInTurn<Item>(
   write: (item: Item) => Promise<WriteResult>,
   notFound: (item: Item) => WriteResult,
 ): Promise<WriteResult[]> {
-  const results: WriteResult[] = [];
-  let failure: CloseloopError | undefined;
-  for (const item of items) {
-    try {
-      if (failure !== undefined) throw failure;
-      results.push(await write(item));
-    } catch (error) {
-      if (!(error instanceof CloseloopError)) throw error;
-      if (error.advice.kind !== 'permanent') failure = error;
-      const isGone = error instanceof VendorError && error.isGone;
-      results.push(isGone ? notFound(item) : { ok: false, why: 'error', error });
-    }
+  const results = new Map<Item, WriteResult>();
+  const failures = await tryEach(items, async (item) => void results.set(item, await write(item)));
+  for (const [item, error] of failures) {
+    const isGone = error instanceof VendorError && error.isGone;
+    results.set(item, isGone ? notFound(item) : { ok: false, why: 'error', error });
   }
-  return results;
+  return items.flatMap((item) => results.get(item) ?? []);
 }
 
 /** Why a vendor refused a whole call: the items that it blames, and the place whose value it blames, as far as the vendor says. */
@@ -88,7 +104,7 @@ export interface Writable {
  * remaining items share the value: a value that a list of choices lacks costs a few calls, however many items have it.
  * @param send makes one call; returns the result of each item, or why the vendor refused the whole call
  */
-export async function sendApart<Item extends Writable, Fate, Refusal extends Blame>(
+export async function sendApart<Item extends Pick<Writable, 'id'> & Partial<Writable>, Fate, Refusal extends Blame>(
   items: readonly Item[],
   send: (some: readonly Item[]) => Promise<Map<string, Fate> | Refusal>,
   refused: (refusal: Refusal) => Fate,
@@ -96,11 +112,11 @@ export async function sendApart<Item extends Writable, Fate, Refusal extends Bla
   const refusal = await send(items);
   if (refusal instanceof Map) return refusal;
   const { ids, place } = refusal;
-  const sent = ({ properties }: Item): string => (place === undefined ? '' : (properties[place] ?? ''));
+  const sent = ({ properties = {} }: Item): string => properties[place ?? ''] ?? '';
   const byValue = items.toSorted((a, b) => (sent(a) < sent(b) ? -1 : sent(a) > sent(b) ? 1 : 0));
   const values = byValue.map(sent);
   const isOneBadValue =
-    place !== undefined && new Set(values).size === 1 && items.every((one) => place in one.properties);
+    place !== undefined && new Set(values).size === 1 && items.every(({ properties = {} }) => place in properties);
   if (items.length <= 1 || isOneBadValue) return new Map(items.map(({ id }) => [id, refused(refusal)]));
   const [guilty, others] = [true, false].map((isNamed) => byValue.filter(({ id }) => ids.includes(id) === isNamed));
   const middle = middleOf(values);

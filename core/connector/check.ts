@@ -138,6 +138,14 @@ export const unseenWebhook = (vendor: string, remedy: string): Finding =>
     remedy,
   );
 
+/** The finding for a vendor that asks its customers itself. The setting `ratings` passes the vendor's ratings on. @param record the word for a record */
+export const twoSurveys = (vendor: string, record: string): Finding =>
+  warningAt(
+    'ratings',
+    `${vendor} asks for ratings as well: two surveys for one ${record}`,
+    `Switch ${vendor}'s own off, or pass its ratings on (ratings)`,
+  );
+
 /** The names in a presented record, second-level names by first-level name; an empty object where any name may occur below. */
 export type ShapeNames = Readonly<Record<string, Readonly<Record<string, true>>>>;
 

@@ -76,6 +76,8 @@ export interface ResponseRules {
    * address, a number) counts as no code, and is never repeated.
    */
   codeOf?: (json: unknown) => string | undefined;
+  /** The names of the refused fields in the body of an error. A desk's write leaves these fields out, and sends the rest. */
+  fieldsOf?: (json: unknown) => readonly string[];
   table?: MeaningTable;
 }
 
@@ -215,18 +217,28 @@ export class VendorError extends CloseloopError {
   readonly status: number;
   /** The vendor's error code; '' where the response has none. */
   readonly code: string;
+  readonly #fields: readonly string[];
 
   /** @param place the beginning of the message: account, method and path, without ids */
   constructor(
     place: string,
     found: Omit<Classification, 'pause'>,
-    facts: { cause?: unknown; reference?: string | undefined } = {},
+    {
+      fields = [],
+      ...facts
+    }: { cause?: unknown; reference?: string | undefined; fields?: readonly string[] | undefined } = {},
   ) {
     super(`${place}: ${found.problem}; ${found.remedy}.`, found.advice, { outcome: found.outcome, ...facts });
     this.problem = found.problem;
     this.remedy = found.remedy;
     this.status = found.status;
     this.code = found.code;
+    this.#fields = fields;
+  }
+
+  /** The refused fields (`ResponseRules.fieldsOf`), in the vendor's words: to compare, never to show. */
+  get fields(): readonly string[] {
+    return this.#fields;
   }
 
   /** Whether the vendor says that the resource does not exist, or no longer does. */

@@ -16,6 +16,12 @@ export interface OnboardingQuestion {
   whenLost?: string;
 }
 
+/** The questions for the places of grade and comment. @param place a place in words: 'Ticket field' */
+export const questionsOfPlaces = (place: string, grade: string, comment: string): OnboardingQuestion[] => [
+  { setting: 'writeBack.grade', ask: `${place} that takes the grade`, initial: grade },
+  { setting: 'writeBack.comment', ask: `${place} that takes the comment`, initial: comment },
+];
+
 /** The information from which `closeloop init` writes a source's section. */
 export interface Onboarding {
   /** 'Zendesk Support: tickets that are solved' */

@@ -9,7 +9,7 @@ import { isStandardSecret } from './standard-webhook.ts';
 export const secret = z.string().trim().min(1, 'is empty').meta({ title: 'secret' });
 
 /** A setting that is true or false. */
-export const flag = (what: string, initial = false) => z.boolean().default(initial).describe(what);
+export const yesOrNo = (what: string, initial = false) => z.boolean().default(initial).describe(what);
 
 /** An address that may have a path, without a slash at its end. @param error the message for any other text */
 export const pathAddress = (error: string) =>
@@ -126,7 +126,7 @@ export const receiver = {
     .string()
     .refine(isPlainUrl, 'must be like https://host/path, without a name, a password or a #')
     .describe('The receiver'),
-  allowPrivate: flag('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
+  allowPrivate: yesOrNo('Allows private addresses (10.…, 192.168.…, this machine, cloud metadata), and http'),
 };
 
 /** The URL holds no user name and password, which would go to whoever answers at the address, and no fragment. */

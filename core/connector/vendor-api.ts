@@ -56,6 +56,8 @@ export interface VendorCall {
   urgency?: Urgency;
 }
 
+type CallDetails = Omit<VendorCall, 'method' | 'path' | 'body'>;
+
 export interface VendorApi {
   /**
    * Sends the call once, within the budget and the deadline; the queue repeats failed work. Returns the JSON of the response, parsed by
@@ -63,6 +65,16 @@ export interface VendorApi {
    * @throws VendorError for every other response, with the advice of the table in classify.ts
    */
   call<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>>;
+  /** `call` by GET. */
+  get<S extends z.ZodType>(path: string, schema: S, more?: CallDetails): Promise<z.output<S>>;
+  /** `call` with a JSON body, by any other method. */
+  send<S extends z.ZodType>(
+    method: Exclude<VendorCall['method'], 'GET'>,
+    path: string,
+    body: object | undefined,
+    schema: S,
+    more?: CallDetails,
+  ): Promise<z.output<S>>;
   /** Like `call`, but `undefined` for a resource that does not exist (404). */
   find<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S> | undefined>;
   /** First step of `call`: returns the response, whatever its status. A refused token is replaced once. */
@@ -110,7 +122,8 @@ export function createVendorApi(account: VendorAccount, ports: VendorPorts): Ven
       await ports.budget.pause(found.pause.ms, found.pause.of === 'endpoint' ? call.endpoint : undefined);
     }
     const reference = requestIdHeader === undefined ? undefined : (response.headers.get(requestIdHeader) ?? undefined);
-    throw new VendorError(placeOf(account, call), found, { reference });
+    const fields = rules?.fieldsOf?.(response.json);
+    throw new VendorError(placeOf(account, call), found, { reference, fields });
   }
 
   function parse<S extends z.ZodType>(call: VendorCall, response: HttpResponse, schema: S): z.output<S> {
@@ -128,6 +141,8 @@ export function createVendorApi(account: VendorAccount, ports: VendorPorts): Ven
 
   return {
     call,
+    get: (path, schema, more) => call({ ...more, method: 'GET', path }, schema),
+    send: (method, path, body, schema, more) => call({ ...more, method, path, ...(body && { body }) }, schema),
     async find(one, schema) {
       try {
         return await call(one, schema);

@@ -92,10 +92,10 @@ export default defineConnector({
   },
   open: ({ baseUrl, apiKey, webhookSecrets: secrets, writeBack }, ports) => {
     const api = createVendorApi({ name: 'Deskly', baseUrl, credentials: staticToken(apiKey) }, ports);
-    const fields = cached(() => api.call({ method: 'GET', path: '/fields' }, Fields), 300_000, ports.now);
-    const list = (query: string) => api.call({ method: 'GET', path: `/tickets?${query}` }, Tickets);
+    const fields = cached(() => api.get('/fields', Fields), 300_000, ports.now);
+    const list = (query: string) => api.get(`/tickets?${query}`, Tickets);
     const update = async (ticket: { id: string } & Record<string, unknown>) =>
-      (await api.call({ method: 'PUT', path: '/tickets', body: { tickets: [ticket] } }, Tickets)).tickets[0];
+      (await api.send('PUT', '/tickets', { tickets: [ticket] }, Tickets)).tickets[0];
 
     return desk({
       vendor: 'Deskly',
@@ -120,7 +120,7 @@ export default defineConnector({
         {
           async page(from, page) {
             const path = `/tickets?changed_since=${from.toISOString()}&after=${100 * (page - 1)}`;
-            const { tickets, next } = await api.call({ method: 'GET', path, urgency: 'background' }, Tickets);
+            const { tickets, next } = await api.get(path, Tickets, { urgency: 'background' });
             return { rows: tickets, isFull: next != null };
           },
           changedAt: ({ changedAt }) => changedAt,
@@ -143,14 +143,14 @@ export default defineConnector({
         },
         notes: {
           async list(_, id) {
-            const { notes } = await api.call({ method: 'GET', path: `/notes?tickets=${id}` }, Notes);
+            const { notes } = await api.get(`/notes?tickets=${id}`, Notes);
             return notes.map((note) => ({ id: note.id, text: note.html }));
           },
           add(_, about, ticket) {
             const body = { notes: [{ ticket, html: noteHtml(about), public: false }] };
-            return api.call({ method: 'POST', path: '/notes', body }, z.unknown());
+            return api.send('POST', '/notes', body, z.unknown());
           },
-          remove: (_, id) => api.call({ method: 'DELETE', path: `/notes?ids=${id}` }, z.unknown()),
+          remove: (_, id) => api.send('DELETE', `/notes?ids=${id}`, undefined, z.unknown()),
         },
       },
       actions: {
@@ -165,13 +165,13 @@ export default defineConnector({
           names: { ticket: { id: true, subject: true }, customer: { id: true, email: true } },
           hint: 'a rule sees no other part of a ticket',
         },
-        probes: [{ at: 'apiKey', what: 'the tickets', tries: () => list('ids=T0') }],
+        probes: [{ what: 'the tickets', tries: () => list('ids=T0') }],
         fields: {
           of: 'tickets',
           field: 'field',
           place: 'Settings > Fields',
           async list() {
-            const { options } = (await api.call({ method: 'GET', path: '/fields' }, Fields)).grade;
+            const { options } = (await api.get('/fields', Fields)).grade;
             const grade = options === null ? { type: 'number' } : { type: 'dropdown', values: options.map(String) };
             const texts = ['comment', 'answeredAt'].map((name) => ({ name, type: 'text', required: false }));
             return [{ name: 'grade', required: false, ...grade }, ...texts];

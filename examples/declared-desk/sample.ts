@@ -2,6 +2,7 @@ import type { ConnectorSample } from 'closeloop/testing';
 import { sample as helpdesk } from '../helpdesk-connector/sample.ts';
 import deskly from './connector.ts';
 
+const hookUrl = 'https://closeloop.example/hooks/desk';
 const places = { grade: 'grade', comment: 'comment', answeredAt: 'answeredAt' };
 
 /** The account of the other example, for the connector that is declared. */
@@ -19,7 +20,7 @@ export const sample: ConnectorSample = {
     return {
       ...vendor,
       settings: (secrets) => ({ ...vendor.settings(secrets), apiKey, writeBack: { ...places, note: true } }),
-      preflight: () => ({ grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 86_400_000 }),
+      preflight: () => ({ hookUrl, grades: [1, 2, 3, 4, 5], reads: [], answersWithinMs: 86_400_000 }),
       async plant(what) {
         if (what === 'a wrong key') apiKey = 'another';
         else await vendor.dropdown?.([4, 5]);

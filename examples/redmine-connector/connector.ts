@@ -4,7 +4,6 @@ import {
   cached,
   closingOf,
   createVendorApi,
-  customerOf,
   defineConnector,
   desk,
   deskWriteBack,
@@ -331,7 +330,7 @@ export default defineConnector({
             const field = customerField === undefined ? undefined : fieldNamed(row, customerField)?.value;
             const email = customerField === undefined ? mails.get(row.author.id) : String(field ?? '');
             const person = customerField === undefined ? { personId: String(row.author.id) } : {};
-            return { state: stateOf(row), shape: shapeOf(row, email), ...customerOf(person) };
+            return { state: stateOf(row), shape: shapeOf(row, email), ...person };
           };
         },
       },

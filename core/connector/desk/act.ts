@@ -6,8 +6,8 @@ import { VendorError } from '../classify.ts';
 import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
 import { failed, inTurn, type Together } from './in-turn.ts';
 import type { DeskFields } from './preflight.ts';
-import { isFailure, type RowReading, rowsOf } from './rows.ts';
-import { type DeskNotes, type DeskWords, type DeskWriting, holdsValue, isNoted, putOne, Refusal } from './write.ts';
+import { isFailure, type RowReading } from './rows.ts';
+import { type DeskNotes, type DeskWords, DeskWriter, type DeskWriting, isNoted, putOne, Refusal } from './write.ts';
 
 /* The actions of answer rules at a vendor: notes, tags and fields, made from what the desk declares for write-back, and actions of the desk's own. */
 
@@ -60,13 +60,6 @@ export const noSuch = (what: string, name: string, remedy: string): Flaw => ({
   remedy,
 });
 
-type Writing<Row, Value> = Partial<
-  Pick<
-    DeskWriting<Row, Value>,
-    'settings' | 'written' | 'at' | 'holds' | 'notKept' | 'notes' | 'tags' | 'put' | 'putMany' | 'closed'
-  >
->;
-
 const permanent = (problems: readonly string[]) => new CloseloopError(problems.join('; '), { kind: 'permanent' });
 
 function noting<Row>(notes: DeskNotes<Row>): DeskAction<Row> {
@@ -77,66 +70,50 @@ function noting<Row>(notes: DeskNotes<Row>): DeskAction<Row> {
   });
 }
 
-function tagging<Row, Value>(tags: (row: Row) => readonly string[], writing: Writing<Row, Value>): DeskAction<Row> {
+function tagging<Row, Value>(
+  words: DeskWords,
+  tags: (row: Row) => readonly string[],
+  writing: Partial<DeskWriting<Row, Value>>,
+): DeskAction<Row> {
   return doing<Row, typeof tagAction>(tagAction, async (row, wanted, { recordId: id }) => {
     const there = tags(row);
     const all = [...new Set([...there, ...wanted])];
     const changed = { id, row, change: { values: new Map<string, Value | null>(), tags: all } };
-    const written = all.length > there.length ? await putOne(changed, writing) : undefined;
+    const written = all.length > there.length ? await putOne(words, changed, writing) : undefined;
     if (written instanceof Refusal) throw permanent(written.findings);
     return `tagged ${wanted.join(', ')}`;
   });
 }
 
-/**
- * Sets fields in the way that an answer is written: only where the record has another value, in the vendor's form; then checks whether the
- * vendor kept the values.
- */
+/** Sets fields as an answer is written, in the vendor's form. */
 function setting<Row, Value>(
-  { vendor, record }: DeskWords,
-  rows: RowReading<Row>,
-  { written, settings, at, holds = holdsValue, notKept, ...writing }: Writing<Row, Value> & Settable<Row, Value>,
+  words: DeskWords,
+  writing: DeskWriting<Row, Value> & { rows: RowReading<Row> },
   fields: DeskFields | undefined,
 ): DeskAction<Row> {
+  const { settings, written } = writing;
+  const writer = new DeskWriter(words, writing);
+  const own = new Set(placesOf(settings).values());
   const inForm = (value: string | number | null) => {
     const found = written(typeof value === 'number' ? { part: 'grade', value } : { part: 'comment', value }, settings);
     if (found instanceof Refusal) throw permanent(found.findings);
     return found;
   };
-  const run = async (row: Row, wanted: SetFields, id: string) => {
-    const lackingOn = (one: Row) => [...values].filter(([place, value]) => !holds(at(one, place), value, place));
-    const values = new Map(Object.entries(wanted).map(([place, value]) => [place, inForm(value)]));
-    const done = `set ${[...values.keys()].join(', ')}`;
-    const lacking = lackingOn(row);
-    if (lacking.length === 0) return done;
-    const after = await putOne({ id, row, change: { values: new Map(lacking) } }, writing);
-    if (after instanceof Refusal) throw permanent(after.findings);
-    const now = after ?? (await rowsOf(rows, [id])).get(id);
-    if (isFailure(now)) throw now;
-    if (now === undefined) throw permanent([`the ${record} ${id} is gone`]);
-    const hint = (place: string, value: Value | null) => notKept?.(place, value) ?? 'look at what it takes';
-    const lost = lackingOn(now).map(([place, value]) => `${vendor} did not keep "${place}": ${hint(place, value)}`);
-    if (lost.length > 0) throw permanent(lost);
-    return done;
-  };
-  const own = new Set(placesOf(settings).values());
-  return doing(
+  return doing<Row, typeof setAction>(
     setAction,
-    (row, wanted, { recordId }) => run(row, wanted, recordId),
+    async (row, wanted, { recordId }) => {
+      const values = new Map(Object.entries(wanted).map(([place, value]) => [place, inForm(value)]));
+      const lost = await writer.set(recordId, row, values);
+      if (lost.length > 0) throw permanent(lost);
+      return `set ${[...values.keys()].join(', ')}`;
+    },
     async (wanted) => {
       const answers = Object.keys(wanted).find((name) => own.has(name));
-      if (answers !== undefined)
-        return { problem: `"${answers}" takes answers (writeBack)`, remedy: 'Name another one' };
-      return fields && (await fieldFlaw(wanted, fields));
+      if (answers === undefined) return fields && (await fieldFlaw(wanted, fields));
+      return { problem: `"${answers}" takes answers (writeBack)`, remedy: 'Name another one' };
     },
   );
 }
-
-/** The parts of a desk that setting fields needs. */
-type Settable<Row, Value> = Pick<DeskWriting<Row, Value>, 'written' | 'settings' | 'at'>;
-
-const isSettable = <Row, Value>(writing: Writing<Row, Value>): writing is Writing<Row, Value> & Settable<Row, Value> =>
-  [writing.written, writing.settings, writing.at, writing.put ?? writing.putMany].every((part) => part !== undefined);
 
 async function fieldFlaw(wanted: SetFields, { list, field, place, of }: DeskFields): Promise<Flaw | undefined> {
   const texts = Object.entries(wanted).map(([name, value]) => [name, value === null ? [] : [String(value)]] as const);
@@ -154,18 +131,22 @@ async function fieldFlaw(wanted: SetFields, { list, field, place, of }: DeskFiel
   return undefined;
 }
 
+/** Whether a desk declares all that setting fields needs. */
+const isWhole = <Row, Value>(writing: Partial<DeskWriting<Row, Value>>): writing is DeskWriting<Row, Value> =>
+  [writing.settings, writing.written, writing.at, writing.put ?? writing.putMany].every((part) => part !== undefined);
+
 /** The actions that a desk gets from what it declares for write-back. */
 function sharedActions<Row, Value>(
   words: DeskWords,
   rows: RowReading<Row>,
-  writing: Writing<Row, Value>,
+  writing: Partial<DeskWriting<Row, Value>>,
   fields: DeskFields | undefined,
 ): Map<string, DeskAction<Row>> {
   const { notes, tags } = writing;
   const actions = new Map<string, DeskAction<Row>>();
   if (notes !== undefined) actions.set('note', noting(notes));
-  if (tags !== undefined) actions.set('tag', tagging(tags, writing));
-  if (isSettable(writing)) actions.set('set', setting(words, rows, writing, fields));
+  if (tags !== undefined) actions.set('tag', tagging(words, tags, writing));
+  if (isWhole(writing)) actions.set('set', setting(words, { ...writing, rows }, fields));
   return actions;
 }
 
@@ -184,7 +165,7 @@ interface MoreActions {
 export function deskActor<Row, Value>(
   words: DeskWords,
   rows: RowReading<Row>,
-  writing: Writing<Row, Value>,
+  writing: Partial<DeskWriting<Row, Value>>,
   own: Readonly<Record<string, DeskAction<Row>>>,
   { fields, together }: MoreActions = {},
 ): Required<Pick<Source, 'act' | 'checkActions'>> {

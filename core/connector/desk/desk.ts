@@ -1,6 +1,7 @@
 import type { CloseloopError } from '../../errors.ts';
 import { keepHere, takesAnswers } from '../answer.ts';
 import type { Delivery, Events, PresentedRecord, Source } from '../contract.ts';
+import { customerOf, type ToldCustomer } from '../customer.ts';
 import { noEvent } from '../delivery.ts';
 import { jsonBody } from '../json-body.ts';
 import { numbered } from '../record-name.ts';
@@ -29,10 +30,11 @@ export interface DeskIntake {
   events(body: unknown, delivery: Delivery): Events | Promise<Events>;
 }
 
-type Presented<Shape extends object> = Omit<PresentedRecord<Shape>, 'id' | 'currentId'> & {
-  /** The id of the record that this record was merged into. */
-  currentId?: string;
-};
+type Presented<Shape extends object> = Pick<PresentedRecord<Shape>, 'state' | 'shape'> &
+  ToldCustomer & {
+    /** The id of the record that this record was merged into. */
+    currentId?: string;
+  };
 
 export interface DeskReading<Row, Shape extends object> extends RowReading<Row> {
   /**
@@ -85,7 +87,7 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     // Actions read records in the same way as rules, because an action compares the record's closing with the closing that rules have seen.
     ...deskActor(declared, read, written ?? {}, actions, fieldsIn(preflight)),
     ...(poll && { poll }),
-    ...(preflight && deskPreflight(vendor, settings, preflight)),
+    ...(preflight && deskPreflight(vendor, settings, preflight, intake !== undefined)),
     ...own,
   };
 }
@@ -127,9 +129,9 @@ function readerOf<Row, Shape extends object>(reading: DeskReading<Row, Shape>): 
       if (isFailure(row)) return { ok: false, why: 'error', error: row };
       if (row === undefined || presented === undefined) return { ok: false, why: 'not-found' };
       const record = presented(row);
-      return isFailure(record)
-        ? { ok: false, why: 'error', error: record }
-        : { ok: true, record: { id, currentId: id, ...record } };
+      if (isFailure(record)) return { ok: false, why: 'error', error: record };
+      const { state, shape, currentId = id, ...told } = record;
+      return { ok: true, record: { id, currentId, state, shape, ...customerOf(told) } };
     });
   };
 }

@@ -77,14 +77,10 @@ async function ofRecord<Row>(
   const results: [ActionRequest, ActionResult][] = [];
   let down: Error | undefined;
   for (const [n, request] of requests.entries()) {
-    if (down) {
-      results.push([request, notTried(down)]);
-      continue;
-    }
     const { recordId } = request;
-    const one = n === 0 ? run(request, first) : rowsOf(rows, [recordId]).then((now) => run(request, now.get(recordId)));
-    const result = await one.catch(failed);
-    if (!result.ok && result.why === 'error' && adviceOf(result.error).kind !== 'permanent') down = result.error;
+    const attempt = async () => await run(request, n === 0 ? first : (await rowsOf(rows, [recordId])).get(recordId));
+    const result = down === undefined ? await attempt().catch(failed) : notTried(down);
+    if (!result.ok && result.why === 'error' && adviceOf(result.error).kind !== 'permanent') down ??= result.error;
     results.push([request, result]);
   }
   return results;

@@ -58,8 +58,12 @@ export interface DeskHooks<Hook, Wanted extends WantedHook> {
   make(wanted: Wanted, there: Hook | undefined): ReturnType<SetupStep['apply']>;
 }
 
-/** One of the calls that the connector makes at work, tried once to find missing rights. `read` also checks what it has read. */
-export type DeskProbe = Probe &
+/**
+ * One of the calls that the connector makes at work, tried once to find missing rights. `at`: by default the setting of the credential. `read`
+ * also checks what it has read.
+ */
+export type DeskProbe = Pick<Probe, 'what'> &
+  Partial<Probe> &
   ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
 
 export interface DeskPreflight {
@@ -73,7 +77,7 @@ export interface DeskPreflight {
   isTold?(error: VendorError): boolean;
   /** Left out: every record has the places for answers. */
   fields?: DeskFields | ((grades: readonly number[]) => Promise<Comparison<SetupItem>>);
-  /** `comparedHooks`, or a function in its place. Left out: the vendor delivers nothing, or its webhooks can't be listed. */
+  /** `comparedHooks`, or a function in its place. Left out: the vendor's webhooks can't be listed. */
   hooks?(hookUrl: string): Promise<Comparison<SetupItem>>;
   /** Whether the vendor is a stand-in on this machine, which reaches every address. */
   isStandin: boolean;
@@ -131,11 +135,16 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
   return combined(compared);
 }
 
-/** `check` and `setup` of a desk. @param writeBack the source's setting of this name */
+/**
+ * `check` and `setup` of a desk.
+ * @param writeBack the source's setting of this name
+ * @param isDelivered whether the vendor delivers to this source, so that it has to reach closeloop
+ */
 export function deskPreflight(
   vendor: string,
   writeBack: AnswerPlaces<string>,
   { credential, shape, probes: [first, ...others], isTold, fields, hooks, isStandin, own, steps }: DeskPreflight,
+  isDelivered = hooks !== undefined,
 ): Required<Pick<Source, 'check' | 'setup'>> {
   const none: Comparison<SetupItem> = { findings: [], missing: [] };
   const withFields = async (grades: readonly number[]) =>
@@ -147,14 +156,14 @@ export function deskPreflight(
     async check(about) {
       const { findings, probe } = vendorProber(credential, isTold);
       const plain = [
-        ...(hooks === undefined ? [] : hookUrlFindings(vendor, about.hookUrl, isStandin)),
+        ...(isDelivered ? hookUrlFindings(vendor, about.hookUrl, isStandin) : []),
         ...unknownReads(vendor, shape.names, shape.hint, about.reads),
         ...(own?.(about) ?? []),
       ];
       const told: Finding[] = [];
       let isReached = false;
       const run = async (one: DeskProbe) =>
-        await probe(one, async () => {
+        await probe({ at: credential, ...one }, async () => {
           if ('read' in one) told.push(...(await one.read(about)));
           else await one.tries();
           isReached = true;

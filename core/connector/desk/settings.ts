@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerPlaces, flag, noAnswerNeeds, ownPlaces } from '../settings.ts';
+import { answerPlaces, noAnswerNeeds, ownPlaces, yesOrNo } from '../settings.ts';
 
 interface DeskWriteBack {
   /** A valid place at this vendor: 'the name of a ticket field'. */
@@ -23,8 +23,8 @@ export function deskWriteBack<Place extends z.ZodType>(
     .strictObject({
       ...answerPlaces(place, { grade: takes, comment: takes, answeredAt: takes, status: takes, answers: takes }),
       commentLength: z.int().min(50).max(most).default(initial).describe('Longer comments are cut'),
-      note: flag(note),
-      noAnswer: flag('Writes `no-answer` as the status when a journey expires'),
+      note: yesOrNo(note),
+      noAnswer: yesOrNo('Writes `no-answer` as the status when a journey expires'),
     })
     .refine(...noAnswerNeeds(['status', 'tags'], 'needs writeBack.status, which takes it'))
     .refine(...ownPlaces)

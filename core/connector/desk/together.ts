@@ -1,7 +1,8 @@
 import type { CloseloopError } from '../../errors.ts';
+import { sendApart } from '../batches.ts';
 import type { VendorError } from '../classify.ts';
-import { isFailure } from './rows.ts';
-import { type ChangedRow, Refusal } from './write.ts';
+import { isFailure, type Rows } from './rows.ts';
+import { type ChangedRow, type Refusal, refusalOf } from './write.ts';
 
 /*
  * Writes on many records in one call, at a vendor that refuses more than it has to, or doesn't name what it refuses: a refused call is
@@ -12,21 +13,30 @@ interface Together<Row, Value> {
   /** The vendor's name, at the begin of findings. */
   vendor: string;
   /** Makes one call. A record may have an error of its own. @throws for a failure of the whole call */
-  put(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Row | CloseloopError>>;
+  put(changed: readonly ChangedRow<Row, Value>[]): Promise<Rows<Row>>;
   /** The most bytes of JSON that the changes of one call may take. */
   mostBytes: number;
   /** Whether the vendor refused a value, of the record or of some record in the call. */
   isRefusal(error: unknown): error is VendorError;
 }
 
-type Put<Row> = Map<string, Row | Refusal | CloseloopError>;
-
 /** Makes the `putMany` of a desk. */
 export function putTogether<Row, Value>({ vendor, put, mostBytes, isRefusal }: Together<Row, Value>) {
-  const fits = (changed: readonly ChangedRow<Row, Value>[]): boolean =>
+  type Changed = ChangedRow<Row, Value>;
+  const nobody = { ids: [] };
+  const fits = (changed: readonly Changed[]): boolean =>
     Buffer.byteLength(JSON.stringify(changed.map(({ id, change }) => [id, ...change.values]))) <= mostBytes;
 
-  async function refusedOf({ id, row, change }: ChangedRow<Row, Value>): Promise<Refusal> {
+  async function send(changed: readonly Changed[]) {
+    if (changed.length > 1 && !fits(changed)) return nobody;
+    const rows = await put(changed).catch((error: unknown) => {
+      if (isRefusal(error)) return nobody;
+      throw error;
+    });
+    return 'ids' in rows ? rows : new Map<string, Row | CloseloopError | undefined>(rows);
+  }
+
+  async function refusedOf({ id, row, change }: Changed): Promise<Refusal> {
     const values = [...change.values];
     const refused: typeof values = [];
     for (const one of values.length > 1 ? values : []) {
@@ -38,35 +48,17 @@ export function putTogether<Row, Value>({ vendor, put, mostBytes, isRefusal }: T
       if (isRefusal(written)) refused.push(one);
       else if (written instanceof Error) throw written;
     }
-    const unfit = refused.length > 0 ? refused : values;
-    const words = unfit.map(
-      ([place, value]) => `"${place}" takes no ${typeof value === 'number' ? value : 'such text'}`,
-    );
-    return new Refusal(
-      unfit.map(([place]) => place),
-      words.map((said) => `${vendor}: ${said}: look at its type, bounds and choices`),
-    );
+    return refusalOf(vendor, refused.length > 0 ? refused : values);
   }
 
-  return async function putMany(changed: readonly ChangedRow<Row, Value>[]): Promise<Put<Row>> {
-    const [first, ...others] = changed;
-    const written: Put<Row> = new Map();
-    if (first === undefined) return written;
-    const rows = others.length === 0 || fits(changed) ? await put(changed).catch(refusalOf) : undefined;
-    if (rows === undefined || isRefusal(rows)) {
-      if (others.length === 0) return written.set(first.id, await refusedOf(first));
-      const half = Math.ceil(changed.length / 2);
-      return new Map([...(await putMany(changed.slice(0, half))), ...(await putMany(changed.slice(half)))]);
-    }
-    for (const one of changed) {
-      const row = rows.get(one.id);
-      if (row !== undefined) written.set(one.id, isFailure(row) && isRefusal(row) ? await refusedOf(one) : row);
+  return async (changed: readonly Changed[]): Promise<Map<string, Row | Refusal | CloseloopError>> => {
+    const sent = await sendApart(changed, send, () => undefined);
+    const written = new Map<string, Row | Refusal | CloseloopError>();
+    for (const one of changed.filter(({ id }) => sent.has(id))) {
+      const row = sent.get(one.id);
+      const isRefused = row === undefined || (isFailure(row) && isRefusal(row));
+      written.set(one.id, isRefused ? await refusedOf(one) : row);
     }
     return written;
   };
-
-  function refusalOf(error: unknown): VendorError {
-    if (isRefusal(error)) return error;
-    throw error;
-  }
 }

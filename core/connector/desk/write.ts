@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../errors.ts';
+import type { CloseloopError } from '../../errors.ts';
 import {
   type AnswerPart,
   type AnswerPlaces,
@@ -16,7 +16,7 @@ import {
   surveyText,
   tagsOf,
 } from '../answer.ts';
-import { chunks, writeInBatches } from '../batches.ts';
+import { chunks, tryEach, writeInBatches } from '../batches.ts';
 import { aboutRecords } from '../calls.ts';
 import { VendorError } from '../classify.ts';
 import type { Source, WriteBack, WriteResult } from '../contract.ts';
@@ -138,15 +138,9 @@ export interface DeskWriting<Row, Value> {
   notKept?(place: string, value: Value | null): string;
 }
 
-/** A change in progress on its record. */
-interface Job<Row, Value> {
-  id: string;
-  row: Row;
+/** A change in progress on its record. `change`: the part of `wanted` that the record lacks. */
+interface Job<Row, Value> extends ChangedRow<Row, Value> {
   wanted: Change<Value>;
-  /** The part of `wanted` that the record lacks. */
-  lacking: Change<Value>;
-  /** The note that is sent in the same call as the change (`DeskNotes.joins`). */
-  note?: Noted;
   findings: string[];
   remarks: string[];
   /** The places that the vendor has refused, for which a finding exists already. */
@@ -232,6 +226,18 @@ export class DeskWriter<Row, Value> {
     return blank !== undefined && status === 'answered' && !looks && rows.isId(recordId);
   }
 
+  /**
+   * Sets values on a record, in the way that an answer is written. Returns why the record lacks any of them after that, in words.
+   * @throws CloseloopError if nothing was set
+   */
+  async set(id: string, row: Row, values: ReadonlyMap<string, Value | null>): Promise<readonly string[]> {
+    const job = jobOf(id, row, { values }, this.#lackingOn(row, { values }));
+    for (const sent of await this.#send([job], this.#writing.rows)) this.#tellLost(sent);
+    if (isGone(job.failure)) return [`the ${this.#words.record} ${id} is gone`];
+    if (job.failure !== undefined) throw job.failure;
+    return job.findings;
+  }
+
   #plan(item: WriteBack, row: Row | CloseloopError | undefined, isBlank: boolean): AnswerJob<Row, Value> | WriteResult {
     const { settings, written, closed, further } = this.#writing;
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
@@ -245,7 +251,7 @@ export class DeskWriter<Row, Value> {
       if (value instanceof Refusal) findings.push(...value.findings);
       else values.set(place, value);
     for (const [place, value] of further?.(row, item) ?? []) values.set(place, value);
-    const tags = this.#tagsWith(row, tagsOf(item), item.status);
+    const tags = this.#tagsWith(row, item);
     const wanted = { values, ...(tags && { tags }) };
     const lacking = isBlank ? wanted : this.#lackingOn(row, wanted);
     return { item, ...jobOf(item.recordId, row, wanted, lacking), findings };
@@ -259,12 +265,12 @@ export class DeskWriter<Row, Value> {
     return isTagged || isOutdated(item, settings, (place) => at(row, place), instantOf);
   }
 
-  /** All tags of the record, with `own` in place of closeloop's earlier tags; undefined where answers are not written as tags. */
-  #tagsWith(row: Row, own: readonly string[], status: WriteBack['status'] = 'answered'): string[] | undefined {
+  /** All tags of the record, with the answer's in place of closeloop's earlier tags; undefined where answers are not written as tags. */
+  #tagsWith(row: Row, item: WriteBack): string[] | undefined {
     const { settings, tags, keepsEarlier } = this.#writing;
     if (settings.tags !== true || tags === undefined) return undefined;
-    const isKept = keepsEarlier === true && status === 'no-answer';
-    return [...new Set([...tags(row).filter((tag) => isKept || !isAnswerTag(tag)), ...own])];
+    const isKept = keepsEarlier === true && item.status === 'no-answer';
+    return [...new Set([...tags(row).filter((tag) => isKept || !isAnswerTag(tag)), ...tagsOf(item)])];
   }
 
   #lackingOn(row: Row, { values, tags }: Change<Value>): Change<Value> {
@@ -276,38 +282,26 @@ export class DeskWriter<Row, Value> {
     return { values: lacking, ...(!isTagged && { tags }) };
   }
 
-  /**
-   * Does one step for each job that has not failed. A permanent failure concerns its job alone; after any other failure (a quota, a token, the
-   * network) no further call is made, and the remaining jobs get the same failure.
-   */
+  /** Does one step for each job that has not failed, as `tryEach` does. */
   async #each<J extends Job<Row, Value>>(jobs: readonly J[], step: (job: J) => Promise<void>): Promise<void> {
-    let failure: CloseloopError | undefined;
-    for (const job of jobs) {
-      if (job.failure !== undefined) continue;
-      try {
-        if (failure !== undefined) throw failure;
-        await aboutRecords([job.id], () => step(job));
-      } catch (error) {
-        if (!(error instanceof CloseloopError)) throw error;
-        if (error.advice.kind !== 'permanent') failure = error;
-        job.failure = error;
-      }
-    }
+    const left = jobs.filter(({ failure }) => failure === undefined);
+    const failures = await tryEach(left, (job) => aboutRecords([job.id], () => step(job)));
+    for (const [job, failure] of failures) job.failure = failure;
   }
 
   /** Sends the values that records lack, and reads the records that no response shows. Returns the jobs whose changes were sent. */
   async #send<J extends Job<Row, Value>>(jobs: readonly J[], rows: RowReading<Row>): Promise<J[]> {
     const { putMany } = this.#writing;
     const toSend = jobs.filter(
-      ({ lacking, note, failure }) => failure === undefined && (note !== undefined || !isEmpty(lacking)),
+      ({ change, note, failure }) => failure === undefined && (note !== undefined || !isEmpty(change)),
     );
-    const sent = toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
+    const sent = toSend.length > 0 ? await putMany?.(toSend) : undefined;
     await this.#each(toSend, async (job) => {
-      const changed = changedBy(job);
-      const first = sent === undefined ? await putOne(changed, this.#writing) : sent.get(job.id);
+      const row = sent?.get(job.id);
+      const first = sent ? (refusalIn(this.#words, job, row) ?? row) : await putOne(this.#words, job, this.#writing);
       // A failure of one record among many does not stop the others.
       if (isFailure(first)) job.failure = first;
-      else job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
+      else job.after = first instanceof Refusal ? await this.#sendRest(job, first) : first;
     });
     const unread = toSend.filter(({ after, failure }) => failure === undefined && after === undefined);
     const again = await rowsOf(
@@ -324,29 +318,27 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Sends the rest of a change after the vendor has refused a part. */
-  async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Reported): Promise<Row | undefined> {
-    const { values, tags } = changed.change;
+  async #sendRest(job: Job<Row, Value>, refusal: Refusal, { values, tags } = job.change): Promise<Row | undefined> {
     const isAll = refusal.unfit === 'all';
     const unfit = refusal.unfit === 'all' ? [...values.keys()] : refusal.unfit;
     const rest = new Map([...values].filter(([place]) => !unfit.includes(place)));
-    told.findings.push(...refusal.findings);
-    for (const place of unfit) told.refused.add(place);
+    job.findings.push(...refusal.findings);
+    for (const place of unfit) job.refused.add(place);
     const change = { values: rest, ...(tags && !isAll && { tags }) };
-    if (isEmpty(change)) return changed.row;
+    if (isEmpty(change)) return job.row;
     // A refusal that names no place of the change would repeat for ever.
     if (rest.size === values.size)
       throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
-    const written = await putOne({ ...changed, change }, this.#writing);
-    return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
+    const written = await putOne(this.#words, { ...job, change }, this.#writing);
+    return written instanceof Refusal ? await this.#sendRest(job, written, change) : written;
   }
 
   /** Adds a finding for each value that the vendor accepted but did not store. */
-  #tellLost({ id, wanted, lacking, findings, remarks, refused, after }: Job<Row, Value>): void {
+  #tellLost({ id, wanted, change, findings, remarks, refused, after }: Job<Row, Value>): void {
     const { vendor, record } = this.#words;
-    const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
-    const { tagsGone, tags = () => [] } = this.#writing;
+    const { tagsGone, tags = () => [], notKept = () => 'look at what it takes, and at what guards it' } = this.#writing;
     if (after === undefined) return;
-    const lost = this.#lackingOn(after, { ...wanted, values: lacking.values });
+    const lost = this.#lackingOn(after, { ...wanted, values: change.values });
     for (const [place, value] of lost.values)
       if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place, value)}`);
     if (lost.tags === undefined) return;
@@ -356,12 +348,12 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Whether to add the answer's note. Looks for the note if an earlier attempt may have written it. */
-  async #lacksNote({ item, row, wanted, lacking, findings }: AnswerJob<Row, Value>): Promise<boolean> {
+  async #lacksNote({ item, row, wanted, change, findings }: AnswerJob<Row, Value>): Promise<boolean> {
     const { settings, notes } = this.#writing;
     if (notes === undefined || settings.note !== true || item.status === 'no-answer') return false;
     const given = [...wanted.values].filter(([, value]) => value !== null);
-    const isFirst = given.length > 0 && given.every(([place]) => lacking.values.has(place)) && findings.length === 0;
-    const mayBeThere = notes.joins === undefined ? !isFirst : notes.joins(row, item, wanted, lacking);
+    const isFirst = given.length > 0 && given.every(([place]) => change.values.has(place)) && findings.length === 0;
+    const mayBeThere = notes.joins === undefined ? !isFirst : notes.joins(row, item, wanted, change);
     return !mayBeThere || !(await isNoted(item, row, notes));
   }
 
@@ -442,13 +434,43 @@ export class DeskWriter<Row, Value> {
 
 /** Writes on one record. @throws CloseloopError where the record, or the whole call, fails */
 export async function putOne<Row, Value>(
+  words: DeskWords,
   changed: ChangedRow<Row, Value>,
   { put, putMany }: Pick<DeskWriting<Row, Value>, 'put' | 'putMany'>,
 ): Promise<Written<Row>> {
-  if (put !== undefined) return await put(changed);
-  const written = (await putMany?.([changed]))?.get(changed.id);
-  if (isFailure(written)) throw written;
-  return written;
+  const write = async () => (put === undefined ? (await putMany?.([changed]))?.get(changed.id) : await put(changed));
+  const written = await write().catch((error: unknown) => {
+    if (isFailure(error)) return error;
+    throw error;
+  });
+  const found = refusalIn(words, changed, written) ?? written;
+  if (isFailure(found)) throw found;
+  return found;
+}
+
+/** The refusal of values. A finding may name a grade, but never a text, which is the customer's. */
+export function refusalOf<Value>(vendor: string, unfit: readonly (readonly [place: string, value: Value])[]): Refusal {
+  const shown = (value: Value) => (typeof value === 'number' ? value : 'such text');
+  const findings = unfit.map(
+    ([place, value]) => `"${place}" takes no ${shown(value)}: look at its type, bounds and choices`,
+  );
+  return new Refusal(
+    unfit.map(([place]) => place),
+    findings.map((said) => `${vendor}: ${said}`),
+  );
+}
+
+/**
+ * The refusal in an error that names fields; undefined for anything else. A vendor may refuse every change of a record because of a field that
+ * the change does not have.
+ */
+function refusalIn<Row, Value>(words: DeskWords, { id, change }: ChangedRow<Row, Value>, error: unknown) {
+  const fields = error instanceof VendorError && error.advice.kind === 'permanent' ? error.fields : [];
+  if (fields.length === 0) return undefined;
+  const unfit = [...change.values].filter(([place]) => fields.includes(place));
+  if (unfit.length > 0) return refusalOf(words.vendor, unfit);
+  const why = 'another field of it is refused, perhaps a required field that is empty: open it and correct that';
+  return new Refusal('all', [`${words.vendor}: ${words.record} ${id} takes no answer, as ${why}`]);
 }
 
 /** Whether the record already has the note that ends with this marker. */
@@ -460,20 +482,9 @@ export async function isNoted<Row>(
   return (await list(row, recordId)).some(({ text }) => markerOf(text) === marker);
 }
 
-/** The findings about an answer's write, and the places that they cover. */
-interface Reported {
-  findings: string[];
-  refused: Set<string>;
-}
-
-const jobOf = <Row, Value>(id: string, row: Row, wanted: Change<Value>, lacking: Change<Value>): Job<Row, Value> => ({
-  ...{ id, row, wanted, lacking },
+const jobOf = <Row, Value>(id: string, row: Row, wanted: Change<Value>, change: Change<Value>): Job<Row, Value> => ({
+  ...{ id, row, wanted, change },
   ...{ findings: [], remarks: [], refused: new Set(), after: undefined, failure: undefined },
-});
-
-const changedBy = <Row, Value>({ id, row, lacking, note }: Job<Row, Value>): ChangedRow<Row, Value> => ({
-  ...{ id, row, ...(note && { note }) },
-  change: lacking,
 });
 
 const isGone = (failure: CloseloopError | 'gone' | undefined): failure is VendorError | 'gone' =>

@@ -170,7 +170,7 @@ describe('writing (5)', () => {
   });
 
   test.each([
-    ['of a type that takes no text', 'custom_checkbox', /"cf_feedback_comment" does not take its text/],
+    ['of a type that takes no text', 'custom_checkbox', /"cf_feedback_comment" takes no such text/],
     ['that is gone', undefined, undefined],
   ])('it writes the grade past a field %s, or stops the source', async (_what, type, told) => {
     account = await openAccount();
@@ -267,7 +267,7 @@ describe('limits and errors (9, 10)', () => {
         [/^transient/, /transient/],
         [/finding/, /findings":\["/],
         [/^permanent/, /required|permanent/],
-        [/^config/, /config|does not take/],
+        [/^config/, /config|takes no/],
       ] as const;
       expect(told).toMatch(milder ?? expected.find(([of]) => of.test(advice))?.[1] ?? /nothing/);
     },

@@ -93,8 +93,8 @@ test.each(refusals)(
     workspace.standin.faults.add({ method: 'PUT', path: ids[0], status, body });
     const [half, whole] = await write(answer(ids[0], { grade: 2.5 }), answer(ids[1]));
     const problem =
-      'the attribute "Feedback grade" of conversations is of type integer, which does not take the grade 2.5';
-    expect(half).toEqual({ ok: true, findings: [`${problem}: name another attribute`] });
+      'the attribute "Feedback grade" of conversations is of type integer, not decimal, which the grades 2.5 need';
+    expect(half).toEqual({ ok: true, findings: [`${problem}. Name another attribute.`] });
     expect(one(ids[0]).values).toMatchObject({ 'Feedback comment': 'Quick & <b>good</b>' });
     expect(whole).toEqual({ ok: true, findings: [] });
   },

@@ -79,8 +79,11 @@ test('null empties a field', async () => {
 });
 
 test.each([
-  [{ swallows: ['state'] }, 'Desk did not keep "state": look at what it takes'],
-  [{ swallows: ['state'], silent: true as const }, 'Desk did not keep "state": look at what it takes'],
+  [{ swallows: ['state'] }, 'Desk did not keep "state": look at what it takes, and at what guards it'],
+  [
+    { swallows: ['state'], silent: true as const },
+    'Desk did not keep "state": look at what it takes, and at what guards it',
+  ],
   [{ refuses: ['calls'] }, 'calls takes no such value'],
 ])('a field that the vendor does not keep, or refuses, is not told as set: %o', async (peculiar, message) => {
   const desk = fakeDesk(['1'], peculiar);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PollPage, SourceEvent } from '../../../../../core/connector/contract.ts';
-import { pollInTurn, pollWindow } from '../../../../../core/connector/desk/poll.ts';
+import { listedSince, pollInTurn, pollWindow } from '../../../../../core/connector/desk/poll.ts';
 
 interface Row {
   id: number;
@@ -121,6 +121,24 @@ test('what the end of a run keeps is there at the end of the next; the first pag
 test('a cursor of another version is refused, and not taken for an empty one', async () => {
   const { poll } = pollOver([]);
   await expect(poll({ cursor: '{"v":2}' })).rejects.toThrow();
+});
+
+test('records are listed by their change as long as that takes fewer calls than reading each', async () => {
+  const rows = Array.from({ length: 9 }, (_, n) => ({ id: String(n), changed: at(n < 7 ? 120 : 121) }));
+  const asked: string[] = [];
+  const many = listedSince<(typeof rows)[number]>({
+    async page(from, page) {
+      asked.push(`${(from.getTime() - start) / second}/${page}`);
+      const found = rows.filter(({ changed }) => changed >= from).slice((page - 1) * 3, page * 3);
+      return { rows: found, isFull: found.length === 3 };
+    },
+    changedAt: ({ changed }) => changed,
+  });
+  expect([...(await many(['7', '8', 'gone', 'x'], at(120))).keys()]).toEqual([]);
+  expect(asked.splice(0)).toEqual(['0/1', '120/1']);
+  expect([...(await many(['5', '6', '7', '8', 'a', 'b', 'c', 'd', 'e', 'f'], at(120))).keys()]).toHaveLength(4);
+  expect(asked.splice(0)).toEqual(['0/1', '120/1', '120/2', '120/3', '121/1']);
+  expect([(await many(['1'], at(120))).size, (await many(['1', '2'])).size, asked.length]).toEqual([0, 0, 0]);
 });
 
 test('polls in turn each go to their end, and go on from their own cursors', async () => {

@@ -1,16 +1,20 @@
 import { expect, test } from 'vitest';
-import { desk } from '../../../../../core/connector/desk/desk.ts';
+import { type DeskIntake, desk } from '../../../../../core/connector/desk/desk.ts';
 import { comparedFields } from '../../../../../core/connector/desk/preflight.ts';
 import { inPlainForm } from '../../../../../core/connector/desk/write.ts';
 
-const declared = (fields?: { at: string }) =>
+const declared = (fields?: { at: string }, intake?: DeskIntake) =>
   desk({
     vendor: 'Desk',
     record: 'record',
+    ...(intake && { intake }),
     read: {
       isId: () => true,
       one: async (id: string) => ({ id }),
-      present: async () => () => ({ state: { is: 'open' as const }, shape: {} }),
+      present: async () => () => ({
+        ...{ state: { is: 'open' as const }, shape: {}, personId: '7' },
+        ...{ timeZone: 'nowhere', locale: '', country: 'EE', region: null },
+      }),
     },
     write: {
       settings: { grade: 'grade' },
@@ -21,7 +25,7 @@ const declared = (fields?: { at: string }) =>
     preflight: {
       credential: 'key',
       shape: { names: {}, hint: '' },
-      probes: [{ at: 'key', what: 'the records', tries: async () => undefined }],
+      probes: [{ what: 'the records', tries: async () => undefined }],
       isStandin: true,
       fields: {
         ...{ of: 'records', field: 'field', place: fields?.at ?? 'Settings' },
@@ -37,6 +41,25 @@ test('a desk without intake says that nothing is delivered, and takes nothing', 
   expect(source.isPolled).toBe(true);
   const delivery = { method: 'POST', url: '', headers: {}, raw: new Uint8Array(), receivedAt: new Date() };
   expect(source.verify(delivery)).toEqual({ ok: false, why: 'unsigned' });
+});
+
+test('a desk with intake has to be reached, and a desk without has not', async () => {
+  const intake: DeskIntake = {
+    secrets: ['s'],
+    proof: { secretIn: 'x-secret' },
+    events: () => ({ ok: false, why: '' }),
+  };
+  const found = async (one: ReturnType<typeof declared>) => ((await one.check?.(about)) ?? []).map(({ at }) => at);
+  expect(await found(declared(undefined, intake))).toEqual(['http.publicUrl', 'writeBack.grade']);
+  expect(await found(declared())).toEqual(['writeBack.grade']);
+});
+
+test('a customer is told of without what the vendor leaves empty', async () => {
+  const [read] = await declared().read(['1']);
+  expect(read).toEqual({
+    ok: true,
+    record: { id: '1', currentId: '1', state: { is: 'open' }, shape: {}, personId: '7', country: 'EE' },
+  });
 });
 
 test('a field that only people can make is a step of the setup, as of the check', async () => {

@@ -1,9 +1,11 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { markerOf } from '../../../../../core/connector/answer.ts';
-import { Refusal } from '../../../../../core/connector/desk/write.ts';
+import { permanent, VendorError } from '../../../../../core/connector/classify.ts';
+import { type ChangedRow, Refusal } from '../../../../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import { answer, failure, fakeDesk } from './fake-desk.ts';
+import { answer, failure, fakeDesk, type Row } from './fake-desk.ts';
 
 const held = { grade: 9, comment: 'fine', at: '2026-11-20T10:00:00.000Z', status: 'answered' };
 const later = answer({ marker: '7.v2', grade: 3, comment: 'no', answeredAt: new Date('2026-11-20T11:00:00Z') });
@@ -239,6 +241,47 @@ test('however often calls are lost, the record holds the newest answer, with one
       },
     ),
   );
+});
+
+describe('an error that names fields', () => {
+  const named = (...fields: string[]) => {
+    const told = { ...permanent('refused', 'look at it'), advice: { kind: 'permanent' } as const };
+    return new VendorError('Desk', { ...told, outcome: 'refused', status: 400, code: '' }, { fields });
+  };
+  const refusing = (error: VendorError, bulk: boolean) => {
+    const held: Record<string, unknown> = {};
+    const put = async ({ row, change: { values } }: ChangedRow<Row, string | number>) => {
+      if ([...values.keys()].some((place) => place === 'grade' || error.fields.includes('other'))) throw error;
+      Object.assign(held, Object.fromEntries(values));
+      return { ...row, fields: held };
+    };
+    const putMany = async (changed: readonly ChangedRow<Row, string | number>[]) =>
+      new Map(await Promise.all(changed.map(async (one) => [one.id, await put(one).catch(() => error)] as const)));
+    const more = {
+      tags: () => [],
+      settings: { grade: 'grade', comment: 'comment' },
+      ...(bulk ? { putMany } : { put }),
+    };
+    return { held, ...fakeDesk(['1'], { ...(bulk && { bulk }), more }) };
+  };
+
+  test.each([false, true])('is a refusal of these alone (bulk: %s)', async (bulk) => {
+    const { held, writeBack } = refusing(named('grade', 'another'), bulk);
+    const findings = ['Desk: "grade" takes no 9: look at its type, bounds and choices'];
+    expect(await writeBack([answer()])).toEqual([{ ok: true, findings }]);
+    expect(held).toEqual({ comment: 'fine' });
+  });
+
+  test('of which the answer has none is a refusal of the record', async () => {
+    const { held, writeBack } = refusing(named('other'), false);
+    expect(await writeBack([answer()])).toEqual([{ ok: true, findings: [expect.stringContaining('another field')] }]);
+    expect(held).toEqual({});
+  });
+
+  test('never shows what the vendor wrote', () => {
+    const error = named('My neighbour Tom');
+    expect(JSON.stringify(error) + inspect(error)).not.toContain('Tom');
+  });
 });
 
 describe('what a desk may declare beside', () => {

@@ -1,5 +1,5 @@
-import { adviceOf } from '../../errors.ts';
-import type { WriteBack, WriteResult } from '../contract.ts';
+import type { WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import { adviceOf } from '../../core/errors.ts';
 
 /*
  * Answers that are written elsewhere than on their record: also on the person who gave them, or in another place once the record takes no more

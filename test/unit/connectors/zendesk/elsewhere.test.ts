@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { WriteBack, WriteResult } from '../../../../../core/connector/contract.ts';
-import { type Elsewhere, placeElsewhere, withPerson } from '../../../../../core/connector/desk/elsewhere.ts';
-import { CloseloopError } from '../../../../../core/errors.ts';
-import { answer } from '../../../../support/contract/bench.ts';
+import { type Elsewhere, placeElsewhere, withPerson } from '../../../../connectors/zendesk/elsewhere.ts';
+import type { WriteBack, WriteResult } from '../../../../core/connector/contract.ts';
+import { CloseloopError } from '../../../../core/errors.ts';
+import { answer } from '../../../support/contract/bench.ts';
 
 const closed: WriteResult = { ok: false, why: 'closed', message: 'It is closed.' };
 const ok: WriteResult = { ok: true, findings: [] };
