@@ -33,6 +33,10 @@ const NewNote = z.object({
 export const orderRoutes: Route<Context>[] = [
   route('GET', base, list),
   route('POST', `${base}/batch`, batch),
+  route('GET', `${base}/{id:\\d+}`, (context, params) => shown(context, here(context, params))),
+  route('PUT', `${base}/{id:\\d+}`, (context, params) =>
+    shown(context, update(context, here(context, params), jsonBody(context.req))),
+  ),
   route('GET', `${base}/{id:\\d+}/notes`, (context, params) => ok(here(context, params).notes.map(viewNote))),
   route('POST', `${base}/{id:\\d+}/notes`, addNote),
   route('DELETE', `${base}/{id:\\d+}/notes/{note:\\d+}`, deleteNote),
@@ -42,6 +46,10 @@ function here({ store }: Context, { id }: Params): Order {
   const order = store.orders.get(Number(id));
   if (order === undefined) throw noSuchOrder();
   return order;
+}
+
+function shown({ site, query }: Context, order: Order): StandinResponse {
+  return ok(onlyFields(viewOrder(order, site), query.get('_fields')));
 }
 
 const Flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
