@@ -184,14 +184,6 @@ export class FeedbackService {
     this.counts.clear();
   }
 
-  /** Back to the state right after construction: data, clock, counts and faults. */
-  reset(): void {
-    this.store = new Store();
-    this.counts.clear();
-    this.#shiftMs = 0;
-    this.faults.clear();
-  }
-
   /** Epoch milliseconds on the service's clock. */
   protected instant(): number {
     return (this.#options.now?.() ?? new Date()).getTime() + this.#shiftMs;

@@ -65,12 +65,6 @@ export class FeedbackStandin extends FeedbackService {
     plant(this);
   }
 
-  override reset(): void {
-    super.reset();
-    this.#api = this.#openApi();
-    if (this.#given.seed === true) this.seed();
-  }
-
   #commands(): Command[] {
     return [
       command('POST', 'accounts', define.accountDefinition, (input) => this.addAccount(input)),
@@ -92,8 +86,6 @@ export class FeedbackStandin extends FeedbackService {
       command('POST', 'clock', define.clockChange, (input) => ({ now: this.moveClock(input) })),
       command('GET', 'calls', nothing, () => this.calls()),
       command('DELETE', 'calls', nothing, () => this.clearCalls()),
-      command('POST', 'seed', nothing, () => this.seed()),
-      command('POST', 'reset', nothing, () => this.reset()),
     ];
   }
 

@@ -95,7 +95,9 @@ export abstract class FreshdeskAccount extends VendorStandin {
     this.adminKey = adminKey;
     const takes = () => this.credits.takeOne(this.settings, this.now());
     this.rules = new Rules({ sender: this.sender, settings: () => this.settings, takes });
-    this.#begin();
+    for (const name of defaults) this.addField({ name, type: `default_${name}` });
+    this.addAgent({ name: 'closeloop', email: 'closeloop@acme.example', key: this.apiKey });
+    this.addAgent({ name: 'Ada Admin', email: 'ada@acme.example', key: this.adminKey, isAdmin: true });
   }
 
   nextId(): number {
@@ -182,13 +184,6 @@ export abstract class FreshdeskAccount extends VendorStandin {
     return this.setStatus({ id, status: 2, by: 'requester' });
   }
 
-  /** Closes the second with a note; nothing else tells of it. */
-  async merge(given: Given<typeof define.merge>): Promise<DeliveryResult[]> {
-    const { primary, secondary } = define.merge.parse(given);
-    this.addNote(this.ticket(secondary), `This ticket is merged into ticket ${this.ticket(primary).id}`, 0);
-    return await this.setStatus({ id: secondary, status: 5 });
-  }
-
   rate(given: Given<typeof define.ratingDefinition>): Rating {
     const rating = { id: this.nextId(), at: this.now(), ...define.ratingDefinition.parse(given) };
     this.ratings.push(rating);
@@ -214,11 +209,6 @@ export abstract class FreshdeskAccount extends VendorStandin {
       Object.assign(action, { custom_headers: secret === null ? {} : { 'x-closeloop-secret': secret } });
     }
     return Object.assign(rule, changes);
-  }
-
-  /** What waited for credits leaves. */
-  async nextHour(): Promise<DeliveryResult[]> {
-    return await Promise.all(this.rules.waiting.splice(0).map((send) => send()));
   }
 
   changeSettings(given: Given<typeof define.settingsChange>): Settings {
@@ -251,16 +241,6 @@ export abstract class FreshdeskAccount extends VendorStandin {
     return await this.rules.tell({ ...ticket }, moves, by);
   }
 
-  override reset(): void {
-    super.reset();
-    const { tickets, contacts, agents, groups, fields, rules } = this;
-    for (const each of [tickets, contacts, agents, groups, fields, rules.all]) each.clear();
-    this.ratings.length = 0;
-    this.settings = openSettings();
-    this.credits = new Credits();
-    this.#begin();
-  }
-
   /** A first resolution stays while the ticket is closed; closed directly, it was never resolved. */
   #enter(ticket: Ticket, status: number): void {
     const now = this.now();
@@ -269,11 +249,5 @@ export abstract class FreshdeskAccount extends VendorStandin {
       if (!this.settings.keepsStats) Object.assign(ticket, { resolvedAt: null, closedAt: null });
     } else if (status === 4) ticket.resolvedAt ??= now;
     else ticket.closedAt ??= now;
-  }
-
-  #begin(): void {
-    for (const name of defaults) this.addField({ name, type: `default_${name}` });
-    this.addAgent({ name: 'closeloop', email: 'closeloop@acme.example', key: this.apiKey });
-    this.addAgent({ name: 'Ada Admin', email: 'ada@acme.example', key: this.adminKey, isAdmin: true });
   }
 }

@@ -55,7 +55,6 @@ export const ticketChange = z.strictObject({
   values: z.record(z.string(), z.unknown()).default({}),
   is: z.enum(['live', 'deleted', 'spam', 'archived']).exactOptional(),
 });
-export const merge = z.strictObject({ primary: id, secondary: id });
 export const fieldDefinition = z.strictObject({
   name: z.string(),
   label: z.string().optional(),

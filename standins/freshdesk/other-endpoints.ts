@@ -3,7 +3,7 @@ import { ok } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
 import { type Context, denied, invalid, listed, notFound, problem, valid, validBody } from './context.ts';
 import { type Rule, ruleBody, ruleTypes } from './rules.ts';
-import { viewAgent, viewField, viewRating, viewRequester } from './views.ts';
+import { viewAgent, viewField, viewRating } from './views.ts';
 
 const rulesOf = `/api/v2/automations/{kind:${ruleTypes}}/rules`;
 const FieldBody = z.strictObject({
@@ -19,23 +19,8 @@ const FieldBody = z.strictObject({
 const noQuery = z.strictObject({});
 
 export const otherRoutes: Route<Context>[] = [
-  route('GET', '/api/v2/account', () =>
-    ok({
-      account_id: 310001,
-      account_domain: 'acme.freshdesk.com',
-      data_center: 'EUC',
-      tier_type: 'Pro',
-      timezone: 'Berlin',
-    }),
-  ),
   route('GET', '/api/v2/agents', (context) => listed(context, [...context.account.agents.values()].map(viewAgent))),
-  route('GET', '/api/v2/agents/me', ({ agent }) => ok(viewAgent(agent))),
   route('GET', '/api/v2/groups', (context) => listed(context, [...context.account.groups.values()])),
-  route('GET', '/api/v2/contacts/{id:\\d+}', ({ account }, { id }) => {
-    const contact = account.contacts.get(Number(id));
-    if (contact === undefined) throw notFound();
-    return ok({ ...viewRequester(contact), active: true, language: 'de', time_zone: 'Berlin', other_emails: [] });
-  }),
   route('GET', '/api/v2/ticket_fields', ({ account, query }) => {
     const { type } = valid(z.strictObject({ type: z.string().exactOptional() }), query);
     const all = [...account.fields.values()].filter((field) => type === undefined || field.type === type);

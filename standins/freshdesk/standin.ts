@@ -61,12 +61,10 @@ export class FreshdeskStandin extends FreshdeskAccount {
       command('POST', `${one}/resolve`, define.ticketName, ({ id }) => soon(this.resolve(id))),
       command('POST', `${one}/reopen`, define.ticketName, ({ id }) => soon(this.reopen(id))),
       command('POST', 'resolve-all', define.massChange, (input) => soon(this.resolveAll(input))),
-      command('POST', 'merge', define.merge, (input) => soon(this.merge(input))),
       command('POST', 'ratings', define.ratingDefinition, (input) => this.rate(input)),
       command('POST', 'webhook', define.webhookDefinition, (input) => this.setWebhook(input)),
       command('GET', 'rules', nothing, () => [...this.rules.all.values()]),
       command('PATCH', 'rules/{id:\\d+}', define.ruleChange, (input) => this.changeRule(input)),
-      command('POST', 'next-hour', nothing, () => soon(this.nextHour())),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
       command('POST', 'idle', nothing, () => this.idle()),
     ];

@@ -25,7 +25,6 @@ export abstract class HubspotAccount extends VendorStandin {
   readonly oauth: OAuthGrant;
   protected store = new Store();
   protected settings: Settings;
-  readonly #options: HubspotStandinOptions;
   readonly #outbox: Outbox;
   #subscriptionId = 2_881_777;
 
@@ -39,7 +38,6 @@ export abstract class HubspotAccount extends VendorStandin {
     this.clientSecret = clientSecret;
     this.oauth = new OAuthGrant({ clientId, clientSecret, refreshToken, portalId });
     this.settings = openSettings(options);
-    this.#options = options;
     this.#outbox = new Outbox({ sender: this.sender, portalId, appId, random: this.random, wallClock });
   }
 
@@ -110,12 +108,6 @@ export abstract class HubspotAccount extends VendorStandin {
   override async idle(): Promise<void> {
     await this.#outbox.idle();
     await super.idle();
-  }
-
-  override reset(): void {
-    super.reset();
-    this.store = new Store();
-    this.settings = openSettings(this.#options);
   }
 
   protected announce(occurrence: Occurrence): Promise<DeliveryResult[]> {

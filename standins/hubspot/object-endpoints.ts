@@ -35,13 +35,11 @@ const updateBody = z.object({
     }),
   ),
 });
-const patchBody = z.object({ properties: values });
 
 export const objectRoutes: Route<Context>[] = [
   route('POST', `${objects}/batch/read`, batchRead),
   route('POST', `${objects}/batch/update`, batchUpdate),
   route('GET', `${objects}/{id}`, read),
-  route('PATCH', `${objects}/{id}`, update),
 ];
 
 function batchRead(context: Context, params: Params): StandinResponse {
@@ -110,18 +108,6 @@ function read(context: Context, params: Params): StandinResponse {
   const inline = list('associations').includes('contacts') && contacts.length > 0;
   const results = contacts.map((id) => ({ id: String(id), type: `${type.slice(0, -1)}_to_contact` }));
   return ok({ ...view, ...(inline ? { associations: { contacts: { results } } } : {}) });
-}
-
-function update(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  context.need(scopeFor(type, 'write'));
-  const { properties } = bodyOf(context, patchBody);
-  const record = find(context, type, params.id ?? '');
-  if (record === undefined) throw notFound();
-  const checked = checkValues(context.store, type, properties, context.account.portalId);
-  checkRequired(record, checked, context.settings.requiredOnWrite);
-  write(context, record, checked);
-  return ok(viewRecord(context.store, record, { properties: Object.keys(checked) }, context.random));
 }
 
 function write({ store, now, source, changed }: Context, record: CrmRecord, checked: Record<string, string>): void {

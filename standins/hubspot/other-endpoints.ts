@@ -7,14 +7,11 @@ import { singular } from './definitions.ts';
 import { shuffled, viewOwner, viewPipeline } from './views.ts';
 
 const version = '{version:\\d{4}-\\d{2}}';
-const pipelines = `/crm/pipelines/${version}/{type:[a-z0-9-]+}`;
 
 export const otherRoutes: Route<Context>[] = [
   route('POST', `/crm/associations/${version}/{type:[a-z0-9-]+}/{to}/batch/read`, contactsOf),
   route('GET', `/crm/owners/${version}`, listOwners),
-  route('GET', `/crm/owners/${version}/{id}`, showOwner),
-  route('GET', pipelines, (context, params) => ok({ results: pipelinesOf(context, params).map(viewPipeline) })),
-  route('GET', `${pipelines}/{id}`, showPipeline),
+  route('GET', `/crm/pipelines/${version}/{type:[a-z0-9-]+}`, listPipelines),
   route('GET', `/account-info/${version}/details`, accountDetails),
   route('POST', '/oauth/v2/private-apps/get/access-token-info', tokenInfo),
   route('POST', '/oauth/{version:\\d{4}-\\d{2}}/token/introspect', introspect),
@@ -82,23 +79,10 @@ function listOwners(context: Context): StandinResponse {
   return ok({ results: items.map(viewOwner), ...paging });
 }
 
-function showOwner(context: Context, { id = '' }: Params): StandinResponse {
-  context.need('crm.objects.owners.read');
-  const owner = context.store.owners.get(id);
-  if (owner === undefined || owner.archived !== (context.req.query.get('archived') === 'true')) throw notFound();
-  return ok(viewOwner(owner));
-}
-
-function pipelinesOf(context: Context, params: Params): Context['store']['pipelines']['tickets'] {
+function listPipelines(context: Context, params: Params): StandinResponse {
   const type = typeOf(params.type);
   context.need(scopeFor(type, 'read'));
-  return context.store.pipelines[type];
-}
-
-function showPipeline(context: Context, params: Params): StandinResponse {
-  const pipeline = pipelinesOf(context, params).find((one) => one.id === params.id);
-  if (pipeline === undefined) throw notFound();
-  return ok(viewPipeline(pipeline));
+  return ok({ results: context.store.pipelines[type].map(viewPipeline) });
 }
 
 const tokenKey = z.object({ tokenKey: z.string().min(1) });

@@ -41,13 +41,10 @@ const changedProperty = z.object({
 
 /** Definitions of properties and their groups. Reading takes the object's read scope, changing the schema's. */
 export const propertyRoutes: Route<Context>[] = [
-  route('GET', `${properties}/groups`, listGroups),
   route('POST', `${properties}/groups`, createGroup),
   route('GET', properties, listProperties),
   route('POST', properties, createProperty),
-  route('GET', `${properties}/{name}`, showProperty),
   route('PATCH', `${properties}/{name}`, changeProperty),
-  route('DELETE', `${properties}/{name}`, archiveProperty),
 ];
 
 /** `?archived=true` lists the deleted properties instead. */
@@ -57,11 +54,6 @@ function listProperties(context: Context, params: Params): StandinResponse {
   const listed = req.query.get('archived') === 'true' ? store.archivedProperties : store.properties;
   const results = [...listed[type].values()].map((one) => viewProperty(one, store.pipelines[type]));
   return ok({ results });
-}
-
-function showProperty(context: Context, params: Params): StandinResponse {
-  const type = readable(context, params);
-  return ok(viewProperty(named(context, type, params), context.store.pipelines[type]));
 }
 
 /** The name of a deleted property brings that property back, as it was. */
@@ -100,14 +92,6 @@ function changeProperty(context: Context, params: Params): StandinResponse {
   return ok(viewProperty(property, context.store.pipelines[type]));
 }
 
-function archiveProperty(context: Context, params: Params): StandinResponse {
-  const type = changeable(context, params);
-  const property = named(context, type, params);
-  if (property.hubspotDefined) throw invalid(`${property.name} is defined by HubSpot and can't be deleted`);
-  context.store.archiveProperty(type, property.name);
-  return { status: 204 };
-}
-
 function checkDefinition({ store }: Context, type: ObjectType, property: Property): void {
   const { fieldType, groupName, options } = property;
   if (fieldTypes[property.type]?.includes(fieldType) !== true)
@@ -119,18 +103,13 @@ function checkDefinition({ store }: Context, type: ObjectType, property: Propert
     throw invalid('A single checkbox has exactly the options true and false');
 }
 
-function listGroups(context: Context, params: Params): StandinResponse {
-  const groups = context.store.groups[readable(context, params)];
-  return ok({ results: [...groups].map(([name, label]) => viewGroup(name, label)) });
-}
-
 function createGroup(context: Context, params: Params): StandinResponse {
   const type = changeable(context, params);
   const { name, label } = bodyOf(context, newGroup);
   if (context.store.groups[type].has(name))
     throw alreadyExists(`A group named '${name}' already exists.`, 'Properties.GROUP_WITH_NAME_EXISTS');
   context.store.groups[type].set(name, label);
-  return { status: 201, body: viewGroup(name, label) };
+  return { status: 201, body: { name, label, displayOrder: -1, archived: false } };
 }
 
 function readable(context: Context, params: Params): ObjectType {
@@ -149,10 +128,6 @@ function named({ store }: Context, type: ObjectType, params: Params): Property {
   const property = store.properties[type].get(params.name ?? '');
   if (property === undefined) throw notFound();
   return property;
-}
-
-function viewGroup(name: string, label: string): object {
-  return { name, label, displayOrder: -1, archived: false };
 }
 
 function alreadyExists(message: string, subCategory: string): Problem {

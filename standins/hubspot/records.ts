@@ -149,10 +149,6 @@ export abstract class HubspotRecords extends HubspotAccount {
     return this.#archive(given, true);
   }
 
-  restore(given: Given<typeof define.recordAction>): Promise<DeliveryResult[]> {
-    return this.#archive(given, false);
-  }
-
   /** Erases a contact for good: privacyDeletion and deletion, in this order or not. */
   async privacyDelete(id: number): Promise<DeliveryResult[]> {
     this.store.record('contacts', id);

@@ -5,27 +5,11 @@ import { bodyOf, type Context, invalid, page, scopeFor, typeOf } from './context
 import type { CrmRecord, Property } from './definitions.ts';
 import { viewRecord } from './views.ts';
 
-const objects = '/crm/objects/{version:\\d{4}-\\d{2}}/{type:[a-z0-9-]+}';
-
 const filter = z.object({
   propertyName: z.string(),
-  operator: z.enum([
-    'LT',
-    'LTE',
-    'GT',
-    'GTE',
-    'EQ',
-    'NEQ',
-    'BETWEEN',
-    'IN',
-    'NOT_IN',
-    'HAS_PROPERTY',
-    'NOT_HAS_PROPERTY',
-    'CONTAINS_TOKEN',
-  ]),
+  /** Those of the vendor's that closeloop uses, and their like. */
+  operator: z.enum(['LT', 'LTE', 'GT', 'GTE', 'EQ', 'HAS_PROPERTY']),
   value: z.string().optional(),
-  highValue: z.string().optional(),
-  values: z.array(z.string()).optional(),
 });
 type Filter = z.output<typeof filter>;
 
@@ -42,7 +26,9 @@ const mostFilters = 18;
 const longestBody = 3_000;
 const furthest = 10_000;
 
-export const searchRoutes: Route<Context>[] = [route('POST', `${objects}/search`, search), route('GET', objects, list)];
+export const searchRoutes: Route<Context>[] = [
+  route('POST', '/crm/objects/{version:\\d{4}-\\d{2}}/{type:[a-z0-9-]+}/search', search),
+];
 
 /** Deleted records and fresh changes are not found; no more than 10,000 results can be paged through. */
 function search(context: Context, params: Params): StandinResponse {
@@ -83,44 +69,10 @@ function search(context: Context, params: Params): StandinResponse {
   return ok({ total: found.length, results, ...paging });
 }
 
-/** By id; `after` is the last id of the page before. */
-function list(context: Context, params: Params): StandinResponse {
-  const type = typeOf(params.type);
-  context.need(scopeFor(type, 'read'));
-  const { query } = context.req;
-  const limit = Number(query.get('limit') ?? '10');
-  const after = Number(query.get('after') ?? '0');
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100 || !Number.isInteger(after))
-    throw invalid('limit or after is not valid');
-  const properties = query.getAll('properties').join(',').split(',');
-  const archived = query.get('archived') === 'true';
-  const page = [...context.store.records[type].values()]
-    .filter((record) => record.archived === archived && record.id > after && !context.store.merged[type].has(record.id))
-    .sort((a, b) => a.id - b.id)
-    .slice(0, limit + 1);
-  const results = page
-    .slice(0, limit)
-    .map((record) => viewRecord(context.store, record, { properties }, context.random));
-  const last = page.length > limit ? page[limit - 1] : undefined;
-  const paging = last === undefined ? {} : { paging: { next: { after: String(last.id) } } };
-  return ok({ results, ...paging });
-}
-
-function matches(
-  property: Property,
-  held: string | undefined,
-  { operator, value, highValue, values }: Filter,
-): boolean {
+function matches(property: Property, held: string | undefined, { operator, value }: Filter): boolean {
   if (operator === 'HAS_PROPERTY') return held !== undefined;
-  if (operator === 'NOT_HAS_PROPERTY') return held === undefined;
-  if (operator === 'IN' || operator === 'NOT_IN') {
-    if (values === undefined) throw invalid(`${operator} needs values`);
-    return (held !== undefined && values.includes(held)) === (operator === 'IN');
-  }
   if (value === undefined) throw invalid(`${operator} needs a value`);
-  if (operator === 'NEQ') return held !== undefined && held !== value;
   if (held === undefined) return false;
-  if (operator === 'CONTAINS_TOKEN') return tokens(held).includes(value.replaceAll('*', '').toLowerCase());
   const order = compare(comparable(property, held), comparable(property, value));
   switch (operator) {
     case 'LT':
@@ -133,14 +85,7 @@ function matches(
       return order >= 0;
     case 'EQ':
       return order === 0;
-    case 'BETWEEN':
-      if (highValue === undefined) throw invalid('BETWEEN needs a highValue');
-      return order >= 0 && compare(comparable(property, held), comparable(property, highValue)) <= 0;
   }
-}
-
-function tokens(text: string): string[] {
-  return text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
 }
 
 /** Instants compare as epoch ms, as which filters give them. */

@@ -149,7 +149,6 @@ export class HubspotStandin extends HubspotRecords {
       command('POST', `${one}/close`, define.recordName, ({ type, id }) => soon(this.close(id, type))),
       command('POST', `${one}/reopen`, define.recordName, ({ type, id }) => soon(this.reopen(id, type))),
       command('POST', `${one}/delete`, define.recordAction, (input) => soon(this.deleteRecord(input))),
-      command('POST', `${one}/restore`, define.recordAction, (input) => soon(this.restore(input))),
       command('POST', `${one}/privacy-delete`, define.recordName, ({ id }) => soon(this.privacyDelete(id))),
       command('POST', `${one}/associate`, define.associationChange, (input) => soon(this.associate(input))),
       command('GET', `${one}/notes`, define.recordName, ({ type, id }) => this.notesOn(type, id)),
@@ -192,11 +191,6 @@ export class HubspotStandin extends HubspotRecords {
       if (error instanceof Problem) Object.assign(error.response.body ?? {}, { correlationId });
       throw error;
     }
-  }
-
-  override reset(): void {
-    super.reset();
-    this.#limits = new RateLimits();
   }
 
   /** What the caller of an endpoint may do: scopes, null for all. @throws Problem 401 */

@@ -26,14 +26,12 @@ const newSubscription = z.strictObject({
   objectTypeId: z.string().optional(),
   active: z.boolean().default(false),
 });
-const activation = z.strictObject({ active: z.boolean() });
 
 export const webhookRoutes: Route<Context>[] = [
   route('GET', `${app}/settings`, showSettings),
   route('PUT', `${app}/settings`, changeSettings),
   route('GET', `${app}/subscriptions`, listSubscriptions),
   route('POST', `${app}/subscriptions`, subscribe),
-  route('PATCH', `${app}/subscriptions/{id:\\d+}`, activate),
 ];
 
 function showSettings(context: Context, params: Params): StandinResponse {
@@ -94,14 +92,6 @@ function subscribe(context: Context, params: Params): StandinResponse {
   };
   webhook.subscriptions.push(made);
   return { status: 201, body: viewSubscription(made, webhook) };
-}
-
-function activate(context: Context, params: Params): StandinResponse {
-  const webhook = target(context, params);
-  const found = webhook.subscriptions.find(({ id }) => String(id) === params.id);
-  if (found === undefined) throw notFound();
-  found.active = bodyOf(context, activation).active;
-  return ok(viewSubscription(found, webhook));
 }
 
 /** @throws Problem 404 for another developer's app */

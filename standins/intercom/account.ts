@@ -112,16 +112,4 @@ export abstract class IntercomAccount extends VendorStandin {
   changeSettings(given: Given<typeof define.settingsChange>): Settings {
     return Object.assign(this.settings, define.settingsChange.parse(given));
   }
-
-  async ping(): Promise<void> {
-    await this.outbox.send('ping', { type: 'ping', message: 'ping from the stand-in' });
-  }
-
-  override reset(): void {
-    super.reset();
-    this.store = new Store();
-    this.settings = openSettings();
-    this.limits = new RateLimits();
-    this.outbox.webhook = undefined;
-  }
 }

@@ -88,7 +88,6 @@ export class IntercomStandin extends IntercomConversations {
       command('PUT', 'webhook', define.webhookDefinition, (input) => this.saveWebhook(input)),
       command('GET', 'webhook', nothing, () => this.webhook()),
       command('DELETE', 'webhook', nothing, () => this.removeWebhook()),
-      command('POST', 'ping', nothing, () => this.ping()),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
       command('POST', 'idle', nothing, () => this.idle()),
     ];

@@ -32,7 +32,6 @@ export abstract class VendorStandin {
   protected readonly sleep: (ms: number) => Promise<void>;
   protected readonly sender: WebhookSender;
   readonly #clock: () => Date;
-  readonly #sending: SenderSettings;
   #control: ((req: StandinRequest) => Promise<StandinResponse>) | undefined;
   #calls: Call[] = [];
 
@@ -41,8 +40,7 @@ export abstract class VendorStandin {
     this.random = random;
     this.sleep = sleep;
     this.#clock = now;
-    this.#sending = { ...options.webhooks };
-    this.sender = createWebhookSender(retries, { fetch, random, sleep }, { ...this.#sending });
+    this.sender = createWebhookSender(retries, { fetch, random, sleep }, { ...options.webhooks });
   }
 
   /** Bound, so that it can be handed on. */
@@ -94,13 +92,6 @@ export abstract class VendorStandin {
     return this.sender.idle();
   }
 
-  /** Back to the state right after construction. What is under way still ends, on the old data. */
-  reset(): void {
-    this.clearCalls();
-    this.sender.settings = { ...this.#sending };
-    this.faults.clear();
-  }
-
   /** Epoch milliseconds on the account's clock. */
   protected now(): number {
     return this.#clock().getTime();
@@ -124,7 +115,6 @@ export abstract class VendorStandin {
       command('PATCH', 'sender', senderChange, (input) => this.changeSender(input)),
       command('GET', 'calls', nothing, () => ({ total: this.totalCalls(), counts: this.callCounts() })),
       command('DELETE', 'calls', nothing, () => this.clearCalls()),
-      command('POST', 'reset', nothing, () => this.reset()),
     ];
   }
 }

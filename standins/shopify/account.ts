@@ -175,14 +175,6 @@ export abstract class ShopifyAccount extends VendorStandin {
     this.charged.drain(this.now());
   }
 
-  override reset(): void {
-    super.reset();
-    this.store = new Store();
-    this.settings = openSettings();
-    this.access = new Access(this);
-    this.charged = new Points();
-  }
-
   async #comply(topic: string, body: object): Promise<DeliveryResult[]> {
     const uri = this.store.complianceUri;
     if (uri === undefined) throw new ControlError('the app has no compliance webhooks');

@@ -117,12 +117,6 @@ export abstract class ShopifyOrders extends ShopifyAccount {
     return this.notify(this.store.touched(order, this.now(), 'orders/cancelled'));
   }
 
-  remove(given: Given<typeof define.orderName>): Promise<DeliveryResult[]> {
-    const order = this.store.order(define.orderName.parse(given).id);
-    this.store.orders.delete(order.id);
-    return this.notify([{ topic: 'orders/delete', order }]);
-  }
-
   change(given: Given<typeof define.orderChange>): Promise<DeliveryResult[]> {
     const { id, ...rest } = define.orderChange.parse(given);
     const order = this.store.order(id);
@@ -148,10 +142,6 @@ export abstract class ShopifyOrders extends ShopifyAccount {
       ),
       parcels: order.parcels.map(({ id, status, shipmentStatus }) => ({ id, status, shipmentStatus })),
     };
-  }
-
-  orders(): string[] {
-    return [...this.store.orders.keys()];
   }
 
   /** What one action causes shares an event. */

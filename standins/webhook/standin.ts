@@ -218,13 +218,6 @@ export class JobboardStandin extends VendorStandin {
     return [...this.#sent.keys()];
   }
 
-  override reset(): void {
-    super.reset();
-    for (const held of [this.#jobs, this.#sent, this.#seen]) held.clear();
-    this.#hook = undefined;
-    this.#refused = 0;
-  }
-
   async #take(job: Job, id: string, { type, data }: z.output<typeof Answer>): Promise<void> {
     if (this.#seen.has(id)) return;
     this.#seen.add(id);

@@ -21,7 +21,7 @@ export abstract class WooCommerceShop extends VendorStandin {
   readonly consumerSecret: string;
   /** The shop's address; set once it is served. */
   site = 'https://laden.example.com';
-  protected store: Store;
+  protected readonly store = new Store();
   protected settings = openSettings();
   protected readonly outbox: Outbox;
 
@@ -35,7 +35,7 @@ export abstract class WooCommerceShop extends VendorStandin {
       site: () => this.site,
       settings: () => this.settings,
     });
-    this.store = this.#openStore();
+    this.addKey({ key: this.consumerKey, secret: this.consumerSecret });
   }
 
   /** A plugin registers a status. */
@@ -147,15 +147,6 @@ export abstract class WooCommerceShop extends VendorStandin {
     return await this.announce(order, 'order.deleted');
   }
 
-  async restore(id: number): Promise<DeliveryResult[]> {
-    const order = this.store.order(id);
-    if (order.trashedFrom === undefined) throw new ControlError(`order ${id} is not in the trash`);
-    order.status = order.trashedFrom;
-    order.trashedFrom = undefined;
-    this.store.touch(order, this.now());
-    return await this.announce(order, 'order.restored');
-  }
-
   /** For good. */
   async remove(id: number): Promise<DeliveryResult[]> {
     const order = this.store.order(id);
@@ -172,20 +163,7 @@ export abstract class WooCommerceShop extends VendorStandin {
     return await this.announce(order, 'order.updated');
   }
 
-  override reset(): void {
-    super.reset();
-    this.store = this.#openStore();
-    this.settings = openSettings();
-  }
-
   protected announce(order: Order, ...topics: string[]): Promise<DeliveryResult[]> {
     return Promise.all(this.outbox.announce(this.store.webhooks.values(), topics, order));
-  }
-
-  #openStore(): Store {
-    const store = new Store();
-    const { consumerKey: key, consumerSecret: secret } = this;
-    store.keys.set(key, { key, secret, rights: 'read_write', mayEditOrders: true });
-    return store;
   }
 }

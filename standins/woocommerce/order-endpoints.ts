@@ -34,12 +34,8 @@ export const orderRoutes: Route<Context>[] = [
   route('GET', base, list),
   route('POST', `${base}/batch`, batch),
   route('GET', `${base}/{id:\\d+}`, (context, params) => shown(context, here(context, params))),
-  ...(['PUT', 'PATCH', 'POST'] as const).map(
-    (method): Route<Context> => ({
-      method,
-      template: `${base}/{id:\\d+}`,
-      answer: (context, params) => shown(context, update(context, here(context, params), jsonBody(context.req))),
-    }),
+  route('PUT', `${base}/{id:\\d+}`, (context, params) =>
+    shown(context, update(context, here(context, params), jsonBody(context.req))),
   ),
   route('GET', `${base}/{id:\\d+}/notes`, (context, params) => ok(here(context, params).notes.map(viewNote))),
   route('POST', `${base}/{id:\\d+}/notes`, addNote),

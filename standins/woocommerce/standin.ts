@@ -112,7 +112,6 @@ export class WooCommerceStandin extends WooCommerceShop {
       command('POST', `${one}/reopen`, define.orderName, ({ id }) => this.reopen(id)),
       command('POST', `${one}/refund`, define.refundAction, (input) => this.refund(input)),
       command('POST', `${one}/trash`, define.orderName, ({ id }) => this.trash(id)),
-      command('POST', `${one}/restore`, define.orderName, ({ id }) => this.restore(id)),
       command('POST', `${one}/delete`, define.orderName, ({ id }) => this.remove(id)),
       command('POST', `${one}/meta`, define.metaChange, (input) => this.setMeta(input)),
       command('POST', 'complete-all', define.massChange, (input) => this.completeAll(input)),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { jsonBody, ok, type StandinResponse } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
 import { type Context, invalidParam, noSuchWebhook, problem } from './context.ts';
-import type { Webhook } from './definitions.ts';
 import { viewWebhook } from './views.ts';
 
 const base = '/wp-json/wc/v3/webhooks';
@@ -18,16 +17,8 @@ const Changes = z.object({
 export const webhookRoutes: Route<Context>[] = [
   route('GET', base, list),
   route('POST', base, create),
-  route('GET', `${base}/{id:\\d+}`, (context, params) => ok(viewWebhook(here(context, params)))),
   route('PUT', `${base}/{id:\\d+}`, change),
-  route('DELETE', `${base}/{id:\\d+}`, remove),
 ];
-
-function here({ store }: Context, { id }: Params): Webhook {
-  const webhook = store.webhooks.get(Number(id));
-  if (webhook === undefined) throw noSuchWebhook();
-  return webhook;
-}
 
 function list({ store, query }: Context): StandinResponse {
   const perPage = Number(query.get('per_page') ?? 10);
@@ -69,19 +60,11 @@ function create(context: Context): StandinResponse {
 }
 
 function change(context: Context, params: Params): StandinResponse {
-  const webhook = here(context, params);
+  const webhook = context.store.webhooks.get(Number(params.id));
+  if (webhook === undefined) throw noSuchWebhook();
   const { delivery_url: deliveryUrl, ...rest } = changesIn(context);
   Object.assign(webhook, rest, deliveryUrl === undefined ? {} : { deliveryUrl: checked(deliveryUrl) });
   webhook.modifiedAt = context.now;
-  return ok(viewWebhook(webhook));
-}
-
-function remove(context: Context, params: Params): StandinResponse {
-  const webhook = here(context, params);
-  if (context.query.get('force') !== 'true') {
-    throw problem(501, 'woocommerce_rest_trash_not_supported', 'Webhooks do not support trashing.');
-  }
-  context.store.webhooks.delete(webhook.id);
   return ok(viewWebhook(webhook));
 }
 

@@ -24,12 +24,10 @@ import { callsOf, eventPrefix, zendeskRetries } from './webhooks.ts';
 /** What an admin sets up in an account: users, fields, rules, webhooks, settings. */
 export abstract class ZendeskAccount extends VendorStandin {
   protected store: Store;
-  readonly #options: ZendeskStandinOptions;
 
   constructor(options: ZendeskStandinOptions) {
     super(zendeskRetries, options);
-    this.#options = options;
-    this.store = this.#openStore();
+    this.store = new Store(openSettings(options), this.now());
   }
 
   addUser(given: Given<typeof define.userDefinition> = {}): User {
@@ -154,19 +152,10 @@ export abstract class ZendeskAccount extends VendorStandin {
     return Object.assign(this.store.settings, settings);
   }
 
-  override reset(): void {
-    super.reset();
-    this.store = this.#openStore();
-  }
-
   protected createWebhook(given: NewWebhook): Webhook {
     const id = `01${randomBytes(12).toString('hex').toUpperCase()}`;
     const webhook: Webhook = { id, turn: 0, invocations: [], ...given };
     this.store.webhooks.push(webhook);
     return webhook;
-  }
-
-  #openStore(): Store {
-    return new Store(openSettings(this.#options), this.now());
   }
 }

@@ -32,9 +32,6 @@ const objectFieldChange = z.object({
 /** Custom objects and their fields: agents look, admins set up. They have no scope of their own. */
 export const customObjectRoutes: Route<Context>[] = [
   route('POST', '/api/v2/custom_objects', createObject),
-  route('GET', '/api/v2/custom_objects/{key}', (context, { key }) =>
-    ok({ custom_object: viewObject(definitionOf(context, key)) }),
-  ),
   route('GET', '/api/v2/custom_objects/{key}/fields', (context, { key }) => {
     const fields = definitionOf(context, key).fields.map((field) => viewKeyedField(field, context));
     return ok(paged(context, 'custom_object_fields', fields));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
 import { adminOnly, bodyOf, type Context, paged, recordInvalid, there } from './context.ts';
-import { type Admin, fieldTypes, type KeyedField, keyedFieldTypes, type TicketField } from './definitions.ts';
+import { type Admin, fieldTypes, type KeyedField, keyedFieldTypes } from './definitions.ts';
 import { viewField, viewSystemFields } from './views.ts';
 
 export interface Option {
@@ -92,12 +92,6 @@ const ticketField = z.object({
   tag: z.string().nullable().default(null),
   custom_field_options: options.optional(),
 });
-const ticketFieldChange = z.object({
-  title: z.string().min(1).optional(),
-  active: z.boolean().optional(),
-  custom_field_options: options.optional(),
-});
-
 /** Letters, numbers and underscores; not only numbers. */
 export const fieldKey = z.string().regex(/^(?!\d+$)\w+$/);
 export const keyedType = z.enum(keyedFieldTypes);
@@ -118,12 +112,8 @@ export const fieldRoutes: Route<Context>[] = [
     return ok(paged(context, 'ticket_fields', all, true));
   }),
   route('POST', '/api/v2/ticket_fields', createTicketField),
-  route('GET', '/api/v2/ticket_fields/{id:\\d+}', (context, { id }) =>
-    showTicketField(200, ticketFieldOf(context, id), context),
-  ),
-  route('PUT', '/api/v2/ticket_fields/{id:\\d+}', updateTicketField),
   route('POST', '/api/v2/ticket_fields/{id:\\d+}/options', (context, { id }) =>
-    createOption(context, ticketFieldOf(context, id).options),
+    createOption(context, there(context.store.fields.get(Number(id))).options),
   ),
   route('GET', '/api/v2/user_fields', (context) => {
     const all = [...context.store.admin.userFields.values()].map((field) => viewKeyedField(field, context));
@@ -154,21 +144,7 @@ function createTicketField(context: Context): StandinResponse {
     agentCanEdit: true,
     options: replaceOptions(context, [], custom_field_options, tagsBesides(context)),
   });
-  return showTicketField(201, field, context);
-}
-
-/** Options that aren't named are removed, with their values on all tickets. */
-function updateTicketField(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
-  adminOnly(context);
-  const field = ticketFieldOf(context, id);
-  const { title, active, custom_field_options } = bodyOf(context, 'ticket_field', ticketFieldChange);
-  if (custom_field_options !== undefined) {
-    needOptions(true, custom_field_options);
-    field.options = replaceOptions(context, field.options, custom_field_options, tagsBesides(context, field.options));
-  }
-  if (title !== undefined) field.title = title;
-  if (active !== undefined) field.active = active;
-  return showTicketField(200, field, context);
+  return { status: 201, body: { ticket_field: viewField(field, context.base) } };
 }
 
 function createUserField(context: Context): StandinResponse {
@@ -200,12 +176,6 @@ function createOption(context: Context, held: Option[]): StandinResponse {
   const { option, isNew } = addOption(context, held, given, tagsBesides(context, held));
   return { status: isNew ? 201 : 200, body: { custom_field_option: option } };
 }
-
-function showTicketField(status: number, field: TicketField, { base }: Context): StandinResponse {
-  return { status, body: { ticket_field: viewField(field, base) } };
-}
-
-const ticketFieldOf = ({ store }: Context, id: string | undefined): TicketField => there(store.fields.get(Number(id)));
 
 export function viewKeyedField(
   { id, key, title, type, active, regexp, options }: KeyedField,

@@ -5,64 +5,30 @@ import { badRequest, type Context, idsOf, paged, there } from './context.ts';
 import type { KeyedField, User } from './definitions.ts';
 import { viewJob } from './jobs.ts';
 import { objectOf } from './ticket-body.ts';
-import { iso, viewGroup, viewOrganization, viewUser } from './views.ts';
+import { iso, viewGroup, viewUser } from './views.ts';
 
 const userBody = z.object({ user: z.looseObject({ user_fields: z.record(z.string(), z.unknown()).optional() }) });
 
 export const otherRoutes: Route<Context>[] = [
   route('GET', '/api/v2/users/me', ({ user, base }) => ok({ user: viewUser(user, base) })),
-  route('GET', '/api/v2/users/show_many', (context) => many(context, 'users', context.store.users, viewUser)),
-  route('GET', '/api/v2/users/{id:\\d+}', (context, { id }) => one(context, 'user', context.store.users, id, viewUser)),
+  route('GET', '/api/v2/users/show_many', showUsers),
   route('PUT', '/api/v2/users/{id:\\d+}', (context, { id }) => updateUser(context, id)),
-  route('GET', '/api/v2/users/{id:\\d+}/identities', (context, { id }) =>
-    ok(paged(context, 'identities', identities(userOf(context, id)))),
-  ),
   route('GET', '/api/v2/groups', (context) => {
     const groups = [...context.store.groups.values()].map((group) => viewGroup(group, context.base));
     return ok(paged(context, 'groups', groups));
   }),
-  route('GET', '/api/v2/groups/{id:\\d+}', (context, { id }) =>
-    one(context, 'group', context.store.groups, id, viewGroup),
-  ),
-  route('GET', '/api/v2/organizations/show_many', (context) =>
-    many(context, 'organizations', context.store.organizations, viewOrganization),
-  ),
-  route('GET', '/api/v2/organizations/{id:\\d+}', (context, { id }) =>
-    one(context, 'organization', context.store.organizations, id, viewOrganization),
-  ),
   route('GET', '/api/v2/job_statuses/show_many', showJobs),
-  route('GET', '/api/v2/job_statuses/{id}', ({ jobs, base }, { id = '' }) =>
-    ok({ job_status: viewJob(there(jobs.get(id)), base) }),
-  ),
   route('PUT', '/api/v2/users/update_many', updateManyUsers),
   route('GET', '/api/v2/account/settings', settings),
   route('GET', '/api/v2/oauth/tokens/current', currentToken),
 ];
 
-function many<Item>(
-  context: Context,
-  key: string,
-  map: ReadonlyMap<number, Item>,
-  view: (item: Item, base: string) => object,
-): StandinResponse {
-  const found = idsOf(context).flatMap((id) => {
-    const item = map.get(id);
-    return item === undefined ? [] : [view(item, context.base)];
-  });
-  return ok({ [key]: found, next_page: null, previous_page: null, count: found.length });
+function showUsers(context: Context): StandinResponse {
+  const { store, base } = context;
+  const users = idsOf(context).flatMap((id) => store.users.get(id) ?? []);
+  const found = users.map((user) => viewUser(user, base));
+  return ok({ users: found, next_page: null, previous_page: null, count: found.length });
 }
-
-function one<Item>(
-  context: Context,
-  key: string,
-  map: ReadonlyMap<number, Item>,
-  id: string | undefined,
-  view: (item: Item, base: string) => object,
-): StandinResponse {
-  return ok({ [key]: view(there(map.get(Number(id))), context.base) });
-}
-
-const userOf = ({ store }: Context, id: string | undefined): User => there(store.users.get(Number(id)));
 
 /** User fields only, by key; 5 a minute per user and one a second for the account. */
 function updateUser(context: Context, id: string | undefined): StandinResponse {
@@ -70,28 +36,11 @@ function updateUser(context: Context, id: string | undefined): StandinResponse {
     { key: `user-update:${id}`, limit: 5, windowMs: 60_000, name: 'users-update', what: 'updates of one user' },
     { key: 'user-updates', limit: 1, windowMs: 1_000, name: 'users-update-account', what: 'user updates' },
   ]);
-  const user = userOf(context, id);
+  const user = there(context.store.users.get(Number(id)));
   const parsed = userBody.safeParse(objectOf(context.req));
   if (!parsed.success) throw badRequest('You passed an invalid value for the user attribute.');
   setUserFields(context, user, parsed.data.user.user_fields ?? {});
   return ok({ user: viewUser(user, context.base) });
-}
-
-function identities(user: User): object[] {
-  const list = [
-    { type: 'email', value: user.email, verified: user.verified },
-    { type: 'phone_number', value: user.sharedPhoneNumber ? null : user.phone, verified: true },
-  ];
-  return list
-    .filter((identity) => identity.value !== null)
-    .map((identity, index) => ({
-      id: user.id * 10 + index,
-      user_id: user.id,
-      ...identity,
-      primary: true,
-      deliverable_state: 'deliverable',
-      undeliverable_count: 0,
-    }));
 }
 
 function showJobs(context: Context): StandinResponse {

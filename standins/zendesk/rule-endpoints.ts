@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, bodyOf, type Context, paged, recordInvalid, there } from './context.ts';
+import { adminOnly, bodyOf, type Context, paged, recordInvalid } from './context.ts';
 import { type Rule, ruleCondition, ruleValue } from './definitions.ts';
 import { callsOf } from './webhooks.ts';
 
@@ -24,8 +24,6 @@ const ruleBody = z.strictObject({
 export const ruleRoutes: Route<Context>[] = [
   route('GET', '/api/v2/triggers', (context) => list(context, 'triggers', context.store.admin.triggers)),
   route('POST', '/api/v2/triggers', createTrigger),
-  route('GET', '/api/v2/triggers/{id:\\d+}', showTrigger),
-  route('PUT', '/api/v2/triggers/{id:\\d+}', updateTrigger),
   route('GET', '/api/v2/automations', (context) => list(context, 'automations', context.store.admin.automations)),
 ];
 
@@ -44,31 +42,6 @@ function createTrigger(context: Context): StandinResponse {
   context.store.admin.triggers.push(rule);
   return { status: 201, body: { trigger: viewRule(rule, 'triggers', context.base) } };
 }
-
-function showTrigger(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
-  return ok({ trigger: viewRule(triggerOf(context, id), 'triggers', context.base) });
-}
-
-function updateTrigger(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
-  adminOnly(context);
-  const rule = triggerOf(context, id);
-  const given = bodyOf(context, 'trigger', ruleBody.partial());
-  const changed: Rule = {
-    ...rule,
-    ...(given.title === undefined ? {} : { title: given.title }),
-    ...(given.active === undefined ? {} : { active: given.active }),
-    // Either clears both.
-    ...(given.conditions === undefined && given.actions === undefined
-      ? {}
-      : { conditions: given.conditions ?? { all: [], any: [] }, actions: given.actions ?? [] }),
-  };
-  checkRule(changed, context);
-  Object.assign(rule, changed);
-  return ok({ trigger: viewRule(rule, 'triggers', context.base) });
-}
-
-const triggerOf = ({ store }: Context, id: string | undefined): Rule =>
-  there(store.admin.triggers.find((one) => one.id === Number(id)));
 
 /** A trigger needs a condition and an action, and calls only webhooks that are connected to triggers. @throws Problem 422 */
 function checkRule(rule: Rule, { store }: Context): void {

@@ -149,12 +149,6 @@ export class ZendeskStandin extends ZendeskTickets {
       await super.idle();
     } while (this.#jobs.open > 0);
   }
-
-  override reset(): void {
-    super.reset();
-    this.#jobs = new Jobs();
-    this.#limits = new RateLimits();
-  }
 }
 
 /** The same over HTTP; `url` stands for `https://{subdomain}.zendesk.com`. */

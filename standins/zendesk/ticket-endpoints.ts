@@ -14,11 +14,6 @@ export const ticketRoutes: Route<Context>[] = [
   route('GET', `${one}/audits`, (context, params) =>
     ok(paged(context, 'audits', here(context, params).audits.map(viewAudit))),
   ),
-  route('GET', `${one}/comments`, (context, params) => comments(context, here(context, params))),
-  route('GET', `${one}/metrics`, (context, params) =>
-    ok({ ticket_metric: viewMetricSet(here(context, params), context.base) }),
-  ),
-  route('GET', `${one}/tags`, (context, params) => ok({ tags: here(context, params).tags })),
   route('GET', '/api/v2/incremental/tickets/cursor', incremental),
   route('GET', '/api/v2/brands', (context) => ok({ brands: brands(context), count: context.store.brands.size })),
   route('GET', '/api/v2/ticket_forms', (context) =>
@@ -46,15 +41,6 @@ function showMany(context: Context): StandinResponse {
     previous_page: null,
     count: tickets.length,
   });
-}
-
-function comments(context: Context, ticket: Ticket): StandinResponse {
-  const list = ticket.audits.flatMap((audit) =>
-    audit.events
-      .filter((event) => event.type === 'Comment')
-      .map((event) => ({ ...event, audit_id: audit.id, created_at: new Date(audit.createdAt).toISOString() })),
-  );
-  return ok(paged(context, 'comments', list));
 }
 
 /** Sorted by last change; the last minute is never served. Admins only, 10 a minute. (Both can be set.) */

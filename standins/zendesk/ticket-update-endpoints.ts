@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Problem, type StandinResponse } from '../kit/message.ts';
+import { ok, Problem, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
 import { badRequest, type Context, idsOf, recordInvalid } from './context.ts';
 import { type Ticket, ticketDefinition } from './definitions.ts';
@@ -25,11 +25,7 @@ export const updateRoutes: Route<Context>[] = [
   route('POST', '/api/v2/tickets', createFollowUp),
   route('PUT', '/api/v2/tickets/update_many', updateMany),
   route('PUT', one, (context, { id }) => update(context, Number(id))),
-  route('PUT', `${one}/tags`, (context, { id }) => changeTags(context, Number(id), (tags) => ({ addTags: tags }))),
-  route('POST', `${one}/tags`, (context, { id }) => changeTags(context, Number(id), (tags) => ({ tags }))),
-  route('DELETE', `${one}/tags`, (context, { id }) =>
-    changeTags(context, Number(id), (tags) => ({ removeTags: tags })),
-  ),
+  route('PUT', `${one}/tags`, (context, { id }) => addTags(context, Number(id))),
 ];
 
 function update(context: Context, id: number): StandinResponse {
@@ -86,15 +82,15 @@ function createFollowUp(context: Context): StandinResponse {
   return { status: 201, headers, body: { ticket: viewTicket(store, made, context.base) } };
 }
 
-function changeTags(context: Context, id: number, patch: (tags: string[]) => Patch): StandinResponse {
+function addTags(context: Context, id: number): StandinResponse {
   takeUpdate(context, id);
   const ticket = visibleTicket(context.store, id);
   const body = objectOf(context.req);
   const parsed = tagsBody.safeParse(body);
   if (!parsed.success) throw badRequest('tags must be an array of strings');
   if (Object.hasOwn(body, 'safe_update')) checkStamp(ticket, parsed.data.updated_stamp ?? '');
-  apply(context, ticket, patch(parsed.data.tags));
-  return { status: context.req.method === 'POST' ? 201 : 200, body: { tags: ticket.tags } };
+  apply(context, ticket, { addTags: parsed.data.tags });
+  return ok({ tags: ticket.tags });
 }
 
 /** `?ids=` with one `ticket`, or `tickets` with an id each; what is wrong with a ticket shows in its result only. */

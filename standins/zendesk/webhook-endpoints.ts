@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ok, type StandinResponse } from '../kit/message.ts';
-import { type Route, route } from '../kit/router.ts';
+import { type Params, type Route, route } from '../kit/router.ts';
 import { adminOnly, badRequest, bodyOf, type Context, forbidden, paged, there } from './context.ts';
 import type { Webhook } from './definitions.ts';
 import { iso } from './views.ts';
@@ -30,25 +30,14 @@ const fields = {
   authentication: z.record(z.string(), z.unknown()).optional(),
   custom_headers: z.record(z.string(), z.string()).optional(),
 };
-const creation = z.strictObject(fields);
-const change = z.strictObject(fields).partial();
 
 export const webhookRoutes: Route<Context>[] = [
   route('GET', '/api/v2/webhooks', list),
   route('POST', '/api/v2/webhooks', create),
-  route('GET', '/api/v2/webhooks/{id}', (context, { id }) => ok({ webhook: viewWebhook(webhookOf(context, id)) })),
-  route('PUT', '/api/v2/webhooks/{id}', (context, { id }) => update(context, id, creation)),
-  route('PATCH', '/api/v2/webhooks/{id}', (context, { id }) => update(context, id, change)),
-  route('DELETE', '/api/v2/webhooks/{id}', (context, { id }) => {
-    const webhook = webhookOf(context, id);
-    context.store.webhooks = context.store.webhooks.filter((candidate) => candidate !== webhook);
-    return { status: 204 };
-  }),
-  route('GET', '/api/v2/webhooks/{id}/signing_secret', (context, { id }) => ok(secretOf(webhookOf(context, id)))),
-  route('POST', '/api/v2/webhooks/{id}/signing_secret', (context, { id }) => {
-    const webhook = webhookOf(context, id);
-    webhook.secrets = [newSecret()];
-    return { status: 201, body: secretOf(webhook) };
+  route('PATCH', '/api/v2/webhooks/{id}', update),
+  route('GET', '/api/v2/webhooks/{id}/signing_secret', (context, { id }) => {
+    const secret = webhookOf(context, id).secrets.at(-1);
+    return ok({ signing_secret: { algorithm: 'SHA256', secret } });
   }),
   route('GET', '/api/v2/webhooks/{id}/invocations', invocations),
 ];
@@ -77,7 +66,7 @@ function create(context: Context): StandinResponse {
   const { name, endpoint, http_method, request_format, status, subscriptions, custom_headers } = bodyOf(
     context,
     'webhook',
-    creation,
+    z.strictObject(fields),
   );
   if (custom_headers !== undefined && !endpoint.startsWith('https:')) {
     throw badRequest('custom_headers need an https endpoint');
@@ -90,7 +79,7 @@ function create(context: Context): StandinResponse {
     requestFormat: request_format,
     subscriptions: subscriptions ?? [],
     active: status === 'active',
-    secrets: [newSecret()],
+    secrets: [randomBytes(32).toString('base64')],
   });
   return { status: 201, body: { webhook: viewWebhook(webhook) } };
 }
@@ -114,10 +103,10 @@ function checkSubscriptions(
   if (unknown.length > 0) throw badRequest(`subscriptions: ${unknown.join(', ')} is not a supported event type`);
 }
 
-/** The connection method can't be changed; a body of PUT is whole, one of PATCH has what is to change. */
-function update(context: Context, id: string | undefined, schema: typeof creation | typeof change): StandinResponse {
+/** The connection method can't be changed. */
+function update(context: Context, { id }: Params): StandinResponse {
   const webhook = webhookOf(context, id);
-  const body: z.output<typeof change> = bodyOf(context, 'webhook', schema);
+  const body = bodyOf(context, 'webhook', z.strictObject(fields).partial());
   const { name, endpoint, http_method, request_format, status, subscriptions } = body;
   if (subscriptions !== undefined) {
     if (subscriptions.includes(connected) !== webhook.subscriptions.includes(connected))
@@ -139,7 +128,7 @@ function update(context: Context, id: string | undefined, schema: typeof creatio
 }
 
 /** Seven days of deliveries. */
-function invocations(context: Context, { id }: Readonly<Record<string, string>>): StandinResponse {
+function invocations(context: Context, { id }: Params): StandinResponse {
   const webhook = webhookOf(context, id);
   const { query } = context.req;
   const status = query.get('filter[status]');
@@ -160,14 +149,6 @@ function invocations(context: Context, { id }: Readonly<Record<string, string>>)
 function webhookOf(context: Context, id: string | undefined): Webhook {
   adminOnly(context);
   return there(context.store.webhooks.find((candidate) => candidate.id === id));
-}
-
-function secretOf(webhook: Webhook): object {
-  return { signing_secret: { algorithm: 'SHA256', secret: webhook.secrets.at(-1) } };
-}
-
-function newSecret(): string {
-  return randomBytes(32).toString('base64');
 }
 
 function viewWebhook({ id, name, url, active, subscriptions, httpMethod, requestFormat }: Webhook): object {

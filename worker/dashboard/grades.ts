@@ -29,7 +29,7 @@ import { type Bar, barChart, figureBar, highestOf } from './views/charts.ts';
 import { change, count, daysInWords, figureOf, nameOf, percent } from './views/figures.ts';
 import { campaignField, choiceField, dayFields, daysOf, periodTabs } from './views/forms.ts';
 import { noNewFigures, scoreCard } from './views/score-card.ts';
-import { type Column, cellsOf, table } from './views/table.ts';
+import { type Column, cellsOf, drawn, named, right, table } from './views/table.ts';
 
 const Query = PeriodQuery.extend({
   /** A custom field, or `noField`. Left out: the first custom field. */
@@ -183,12 +183,7 @@ function storedTable(counts: ReadonlyMap<number, Counts>): Html {
   return html`<h2>Requests of closeloop</h2>
 ${table({
   name: 'Requests of closeloop',
-  columns: [
-    { name: 'Campaign' },
-    { name: 'Asked', kind: 'right' },
-    { name: 'Of these answered', kind: 'right' },
-    { name: 'Response rate', kind: 'right' },
-  ],
+  columns: ['Campaign', right('Asked'), right('Of these answered'), right('Response rate')],
   rows: [...counts].map(([id, { asked, responses }]) => [
     ...[id, count(asked), count(responses)],
     percent(asked === 0 ? null : responses / asked),
@@ -205,7 +200,7 @@ function campaignTable(rows: readonly GradesRow[], grades: Grades): Html {
   return html`<h2>Campaigns</h2>
 ${table({
   name: 'Campaigns',
-  columns: [{ name: 'Campaign', kind: 'ref' }, ...figureColumns, { name: 'By closeloop', kind: 'right' }],
+  columns: [named('Campaign'), ...figureColumns, right('By closeloop')],
   rows: rows.map((row) => [
     html`<a href="${at(row.campaign)}">${row.name}</a>`,
     ...figureCells(row),
@@ -215,12 +210,12 @@ ${table({
 }
 
 const figureColumns: readonly Column[] = [
-  { name: 'Asked', kind: 'right' },
-  { name: 'Answered', kind: 'right' },
-  { name: 'Response rate', kind: 'right' },
-  { name: 'Result', kind: 'right' },
-  { name: 'Result, drawn', kind: 'drawn' },
-  { name: 'Against the period before' },
+  right('Asked'),
+  right('Answered'),
+  right('Response rate'),
+  right('Result'),
+  drawn('Result, drawn'),
+  'Against the period before',
 ];
 
 function figureCells(row: GradesRow): Content[] {
@@ -285,12 +280,7 @@ function hoursFigure({ name, caption, own, hours, highest }: HoursFigure): Html 
 ${barChart(barsOf(own, hours), `${name}; the table below has the figures`, highest)}
 <details><summary>Figures</summary>${table({
     name,
-    columns: [
-      { name: 'Hour' },
-      { name: 'Asked', kind: 'right' },
-      { name: 'Answered', kind: 'right' },
-      { name: 'Response rate', kind: 'right' },
-    ],
+    columns: ['Hour', right('Asked'), right('Answered'), right('Response rate')],
     rows: own.map(({ hour, asked, responses }) => [
       clock(hour),
       ...[count(asked), count(responses)],
@@ -332,7 +322,7 @@ function valueTable(by: string, all: readonly GradesRow[], grades: Grades): Cont
     metric !== measure && (metric === 'nps' || metric === 'csat')
       ? ` ${nameOf(metric)} is not shown: nobody has answered, there are more than ${count(mostRead)} requests, or the service counts it in a way of its own.`
       : '';
-  const columns: readonly Column[] = [{ name: by, kind: 'ref' }, ...figureColumns];
+  const columns: readonly Column[] = [named(by), ...figureColumns];
   const together = others && [`${more} others together`, ...figureCells(others)];
   return html`${table({
     name: `${by}, ${name}`,

@@ -19,7 +19,7 @@ import { type DashboardOptions, show } from './pages.ts';
 import { shownContact, shownRecord } from './shown-answer.ts';
 import { sentence, time } from './times.ts';
 import { actingForm, backTo, hidden, reasonField, told } from './views/forms.ts';
-import { facts, journeyLink, stateBadge, table } from './views/table.ts';
+import { facts, journeyLink, named, right, stateBadge, table } from './views/table.ts';
 
 const Named = z.object({ source: z.string(), id: z.string() });
 
@@ -299,14 +299,7 @@ function callsPart({ calls, timeZone }: ShownJourney): Content {
 ${table({
   name: 'Calls',
   caption: `The last ${mostCalls} that closeloop made for this journey; one call may have served a hundred journeys.`,
-  columns: [
-    { name: 'When' },
-    { name: 'To' },
-    { name: 'Call', kind: 'ref' },
-    { name: 'Status' },
-    { name: 'ms', kind: 'right' },
-    { name: 'Tries', kind: 'right' },
-  ],
+  columns: ['When', 'To', named('Call'), 'Status', right('ms'), right('Tries')],
   rows: calls.map((call) => [
     time(call.at, timeZone),
     call.to,

@@ -22,7 +22,7 @@ import { type DashboardOptions, show } from './pages.ts';
 import { shownContact } from './shown-answer.ts';
 import { ago, sentence, time } from './times.ts';
 import { choiceField, dayFields, hidden, nextPage, searchForm, told } from './views/forms.ts';
-import { type Column, table as dataTable, journeyLink, stateBadge, stateChoices } from './views/table.ts';
+import { type Column, table as dataTable, journeyLink, named, stateBadge, stateChoices } from './views/table.ts';
 
 /** How many journeys a page shows, and how many closeloop reads at most to fill the page. */
 const size = 50;
@@ -292,13 +292,13 @@ function nothing({ isCut, isSearch }: List): Html {
 }
 
 const columns: readonly Column[] = [
-  { name: 'Journey', kind: 'ref' },
-  { name: 'Customer', kind: 'ref' },
-  { name: 'State' },
-  { name: 'Why' },
-  { name: 'Agent, store …' },
-  { name: 'Rule' },
-  { name: 'Changed' },
+  named('Journey'),
+  named('Customer'),
+  'State',
+  'Why',
+  'Agent, store …',
+  'Rule',
+  'Changed',
 ];
 
 function table(list: List): Html {

@@ -24,7 +24,7 @@ import { serviceThere } from './readings.ts';
 import { shownContact } from './shown-answer.ts';
 import { sentence, time } from './times.ts';
 import { actingForm, hidden, searchForm } from './views/forms.ts';
-import { facts, journeyLink, stateBadge, table } from './views/table.ts';
+import { facts, journeyLink, named, stateBadge, table } from './views/table.ts';
 
 const Search = z.object({ q: z.string().trim().min(1).max(1_000) });
 const Mask = z.object({ contact: z.string().catch(''), sure: z.literal('yes').optional().catch(undefined) });
@@ -191,7 +191,7 @@ function erasureTable(erasures: readonly ListedErasure[], timeZone: string): Htm
   return table({
     name: 'Erasures',
     caption: 'Those that are not done first. Nobody is named in them.',
-    columns: [{ name: 'Erasure', kind: 'ref' }, { name: 'State' }, { name: 'Request' }, { name: 'When' }],
+    columns: [named('Erasure'), 'State', 'Request', 'When'],
     rows: erasures.map(({ source, id, what, at, isDone }) => [
       html`<a href="${erasureAt(source, id)}">${id}</a>`,
       doneBadge(isDone),
@@ -300,13 +300,7 @@ function journeyTable({ journeys }: PersonHere, timeZone: string): Html {
   return table({
     name: 'Journeys',
     caption: `${journeys.length > mostJourneys ? `The last ${mostJourneys} of ${journeys.length}. ` : ''}Newest closing first.`,
-    columns: [
-      { name: 'Journey', kind: 'ref' },
-      { name: 'State' },
-      { name: 'Why' },
-      { name: 'Grade' },
-      { name: 'Closed' },
-    ],
+    columns: [named('Journey'), 'State', 'Why', 'Grade', 'Closed'],
     rows: journeys
       .slice(0, mostJourneys)
       .map(({ journey, context: { name } }) => [
@@ -327,7 +321,7 @@ ${
     ? html`<p>Nobody.</p>`
     : table({
         name: 'Access log',
-        columns: [{ name: 'When' }, { name: 'Who', kind: 'ref' }, { name: 'Where', kind: 'ref' }],
+        columns: ['When', named('Who'), named('Where')],
         rows: accesses.map(({ user, action, date_accessed }) => [time(date_accessed, timeZone), user, action]),
       })
 }`;

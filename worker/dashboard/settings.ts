@@ -16,7 +16,7 @@ import { type Content, type Html, html } from './html.ts';
 import { type DashboardOptions, show } from './pages.ts';
 import { serviceThere } from './readings.ts';
 import { time } from './times.ts';
-import { table } from './views/table.ts';
+import { named, table } from './views/table.ts';
 
 const shownEntries = 100;
 const shownDays = 7;
@@ -169,7 +169,7 @@ function checkView(check: LastCheck | undefined, timeZone: string): Html {
 function processTable(processes: readonly RunningProcess[], timeZone: string): Html {
   return table({
     name: 'Processes',
-    columns: ['Process', 'Role', 'Version', 'Configuration', 'Since'].map((name) => ({ name })),
+    columns: ['Process', 'Role', 'Version', 'Configuration', 'Since'],
     rows: processes.map(({ host, pid, role, version, configuration, startedAt }) => [
       ...[`${host} ${pid}`, role, version, configuration],
       time(startedAt, timeZone),
@@ -180,7 +180,7 @@ function processTable(processes: readonly RunningProcess[], timeZone: string): H
 function auditTable(name: string, entries: readonly AuditEntry[], timeZone: string): Html {
   return table({
     name,
-    columns: [{ name: 'When' }, { name: 'Who' }, { name: 'What' }, { name: 'About', kind: 'ref' }],
+    columns: ['When', 'Who', 'What', named('About')],
     rows: entries.map(({ at, who, what, about }) => [time(at, timeZone), who, what, about]),
   });
 }

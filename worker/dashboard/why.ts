@@ -10,7 +10,7 @@ import { type DashboardOptions, show } from './pages.ts';
 import { shownContact } from './shown-answer.ts';
 import { sentence, time } from './times.ts';
 import { searchForm } from './views/forms.ts';
-import { table as dataTable, facts, stateBadge } from './views/table.ts';
+import { table as dataTable, facts, named, stateBadge } from './views/table.ts';
 
 const text = z.string().trim().max(1_000).catch('');
 const Search = z.object({ q: text });
@@ -63,7 +63,7 @@ function table(closings: Answer['closings'], timeZone: string): Html {
 ${dataTable({
   name: 'Closings',
   caption: `Newest first. Times in ${timeZone}.`,
-  columns: [{ name: 'Journey', kind: 'ref' }, { name: 'State' }, { name: 'Why' }, { name: 'Rule' }, { name: 'Closed' }],
+  columns: [named('Journey'), 'State', 'Why', 'Rule', 'Closed'],
   rows: closings.map(closing),
 })}`;
 }
@@ -99,7 +99,7 @@ function conditionTable(conditions: readonly Condition[], of: string): Html {
   return dataTable({
     name: `Conditions of ${of}`,
     caption: 'Every condition, in the order in which they are looked at',
-    columns: [{ name: 'Of' }, { name: 'Condition' }, { name: 'Value' }, { name: 'In the record' }],
+    columns: ['Of', 'Condition', 'Value', 'In the record'],
     rows: conditions.map(row),
   });
 }

@@ -13,7 +13,7 @@ import { ago, moment, sentence, time } from '../times.ts';
 import { type Bar, barChart, shareBar } from './charts.ts';
 import { count, percent } from './figures.ts';
 import { actingForm, reasonField } from './forms.ts';
-import { type Column, table as dataTable, nounOf, stateBadge, stateName } from './table.ts';
+import { type Column, table as dataTable, drawn, nounOf, right, stateBadge, stateName } from './table.ts';
 
 interface ShownSource {
   state: SourceState;
@@ -106,7 +106,7 @@ function skipsPart({ causes }: Operations): Content {
 ${dataTable({
   name: 'Not asked, by reason',
   caption: `Of the last ${of} closings that nobody was asked about.`,
-  columns: [{ name: 'Reason' }, { name: 'Closings', kind: 'right' }, { name: 'Share, drawn', kind: 'drawn' }],
+  columns: ['Reason', right('Closings'), drawn('Share, drawn')],
   rows: skips.map(({ reason, count }) => [
     html`<a href="${listAt({ state: 'skipped', reason })}">${reason.replaceAll('-', ' ')}</a>`,
     count,
@@ -126,14 +126,7 @@ function causesPart({ causes, timeZone, at, mayAct }: Operations): Content {
 ${dataTable({
   name: 'What stopped, by cause',
   ...(isCut && { caption: 'Of the last ones that stopped: there are more.' }),
-  columns: [
-    { name: 'Cause' },
-    { name: 'Journeys', kind: 'right' },
-    { name: 'First' },
-    { name: 'Last' },
-    { name: 'State' },
-    { name: 'What helps' },
-  ],
+  columns: ['Cause', right('Journeys'), 'First', 'Last', 'State', 'What helps'],
   rows: issues
     .slice(0, mostCauses)
     .map((one) => [
@@ -263,7 +256,7 @@ ${barChart(barsOf(hours, of, clock), `${name} in each of the last 24 hours; the 
 <details><summary>Figures</summary>${dataTable({
     name: 'The last 24 hours',
     caption: `Deliveries that were taken, customers who were asked, and journeys that failed and were not mended since. On the clock of ${timeZone}.`,
-    columns: [{ name: 'Hour' }, ...charts.map(({ name }): Column => ({ name, kind: 'right' }))],
+    columns: ['Hour', ...charts.map(({ name }) => right(name))],
     rows: hours
       .toReversed()
       .map((hour) => [
@@ -298,20 +291,20 @@ function table(sources: readonly ShownSource[], shown: Pick<Operations, 'timeZon
   return dataTable({
     name: 'Sources',
     caption: 'Asked, answered and response rate: of the last seven days.',
-    columns: shown.mayAct ? [...columns, { name: 'Pause' }] : columns,
+    columns: shown.mayAct ? [...columns, 'Pause'] : columns,
     rows: sources.map((one) => row(one, shown)),
   });
 }
 
 const columns: readonly Column[] = [
-  { name: 'Source' },
-  { name: 'Last delivery' },
-  { name: 'Last poll' },
-  { name: 'Jobs' },
-  { name: 'Quota left' },
-  { name: 'Asked', kind: 'right' },
-  { name: 'Answered', kind: 'right' },
-  { name: 'Rate', kind: 'right' },
+  'Source',
+  'Last delivery',
+  'Last poll',
+  'Jobs',
+  'Quota left',
+  right('Asked'),
+  right('Answered'),
+  right('Rate'),
 ];
 
 function row(

@@ -3,13 +3,15 @@ import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 
-/** A column: its heading, and the style of its cells. */
-export interface Column {
-  /** The heading above the column; on a phone it stands before each cell. */
-  name: string;
-  /** `right`: figures, right-aligned. `ref`: names and values that may break anywhere. `drawn`: drawings, which need no heading on a phone. */
-  kind?: 'right' | 'ref' | 'drawn';
-}
+/** `right`: figures, right-aligned. `ref`: names and values that may break anywhere. `drawn`: drawings, which need no heading on a phone. */
+type Kind = 'right' | 'ref' | 'drawn';
+
+/** A column by its heading, which on a phone stands before each cell. */
+export type Column = string | { name: string; kind: Kind };
+
+export const right = (name: string): Column => ({ name, kind: 'right' });
+export const named = (name: string): Column => ({ name, kind: 'ref' });
+export const drawn = (name: string): Column => ({ name, kind: 'drawn' });
 
 interface Table {
   /** The table's name for screen readers. */
@@ -24,8 +26,10 @@ interface Table {
 
 /** A table that scrolls if it is too wide, and becomes a list of cards on a phone. */
 export function table({ name, caption, columns, rows, last }: Table): Html {
-  const head = ({ name: text, kind }: Column): Html =>
-    html`<th scope="col"${classOf(kind)}>${kind === 'drawn' ? html`<span class="unseen">${text}</span>` : text}</th>`;
+  const head = (column: Column): Html => {
+    const { name: text, kind } = styled(column);
+    return html`<th scope="col"${classOf(kind)}>${kind === 'drawn' ? html`<span class="unseen">${text}</span>` : text}</th>`;
+  };
   return html`<div class="wide" role="region" aria-label="${name}" tabindex="0"><table class="rows">
 ${caption !== undefined && html`<caption>${caption}</caption>`}
 <thead><tr>${columns.map(head)}</tr></thead>
@@ -34,7 +38,7 @@ ${caption !== undefined && html`<caption>${caption}</caption>`}
 
 export function cellsOf(cells: readonly Content[], columns: readonly Column[]): Content {
   return cells.map((content, i) => {
-    const { name = '', kind } = columns[i] ?? {};
+    const { name, kind } = styled(columns[i] ?? '');
     if (i === 0) return html`<th scope="row"${classOf(kind)}>${together(content)}</th>`;
     return html`<td${classOf(kind)} data-label="${kind === 'drawn' ? '' : name}">${together(content)}</td>`;
   });
@@ -46,7 +50,10 @@ function together(content: Content): Content {
   return isPlain ? content : html`<span>${content}</span>`;
 }
 
-function classOf(kind: Column['kind']): Content {
+const styled = (column: Column): { name: string; kind?: Kind } =>
+  typeof column === 'string' ? { name: column } : column;
+
+function classOf(kind: Kind | undefined): Content {
   return kind && html` class="${kind}"`;
 }
 
