@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { messageOf, refusal } from '../../core/errors.ts';
 import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
-import { csv } from '../reports/csv.ts';
+import { csv } from '../reports/cells.ts';
 import { instant } from '../support/instant.ts';
 import { say, writeLines, written } from './output.ts';
 import type { CommandOptions } from './runtime.ts';

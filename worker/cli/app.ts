@@ -17,11 +17,10 @@ import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { answersWithin, probe } from '../redis/unavailable.ts';
-import { watchKey } from './key-watch.ts';
 import { startMails } from './mail-rounds.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
-import type { Watch } from './watch.ts';
+import { type Watch, watchKey } from './watch.ts';
 import { engineOf } from './with-engine.ts';
 
 /** The work of a process: it takes deliveries, works on them, or does both. */

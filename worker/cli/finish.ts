@@ -1,4 +1,5 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf, stackOf } from '../../core/errors.ts';
+import { redacted } from '../../core/redaction.ts';
 import { RedisAway } from '../redis/unavailable.ts';
 
 /** Redis does not answer: nothing was looked at, and the same command may succeed later. */
@@ -19,4 +20,20 @@ export async function finish(command: () => Promise<number>): Promise<number> {
 /** An error of the operating system: its message names the file or address; a stack trace would add nothing. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
+}
+
+const mostCauses = 6;
+
+/**
+ * The text printed for an error that ends the process: its stack and its causes. Node would print every property of the error:
+ * requests and responses, the arguments of a Redis command.
+ */
+export function lastWords(error: unknown): string {
+  const lines: string[] = [];
+  let at = error;
+  do {
+    lines.push(redacted(at instanceof Error ? stackOf(at) : messageOf(at)));
+    at = at instanceof Error ? at.cause : undefined;
+  } while (at !== undefined && lines.length < mostCauses);
+  return `${lines.join('\nCaused by: ')}\n`;
 }

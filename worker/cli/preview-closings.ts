@@ -3,10 +3,8 @@ import { refusal } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import { type PreviewContext, type PreviewedClosing, previewClosings } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
-import { SummaryCount } from '../support/summary.ts';
-import { closingsOn, type Period, pagesOf } from './past-closings.ts';
-import { type Progress, progress } from './progress.ts';
-import { summaryText } from './summary-text.ts';
+import { closingsOn, type Period, type Progress, pagesOf, progress } from './progress.ts';
+import { SummaryCount, summaryText } from './summary.ts';
 import { table } from './table.ts';
 
 /** A closing with what would become of it, for the table. Contacts are masked: people may paste the output into a ticket. */

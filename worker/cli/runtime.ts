@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
@@ -233,5 +234,14 @@ function readText(file: string): string {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : cause;
     throw refusal(`${file} can't be read: ${why}`);
+  }
+}
+
+/** The name of the person who runs this command, as other people see it. In a container the user may have no name. */
+export function whoIAm(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return `${process.getuid?.() ?? 'somebody'}@${hostname()}`;
   }
 }

@@ -5,11 +5,9 @@ import type { SetupStep } from '../../core/connector/contract.ts';
 import { messageOf, refusal } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
 import { aboutSource, type CheckedSource } from '../preflight/preflight.ts';
-import { keepSecrets } from './keep-secrets.ts';
-import { lostVariables } from './lost-variables.ts';
-import { patiently } from './patiently.ts';
-import { type Progress, progress } from './progress.ts';
+import { type Progress, patiently, progress } from './progress.ts';
 import type { CommandOptions, RuntimeOptions } from './runtime.ts';
+import { keepSecrets, lostVariables } from './secret-variables.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
 /** A setup step of a source. */

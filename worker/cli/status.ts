@@ -11,9 +11,9 @@ import type { QueueDepth } from '../redis/queued-jobs.ts';
 import { absenceOf, stateOf } from '../sources/absent-state.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
-import { webhookState } from '../support/webhooks.ts';
 import { print } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
+import { webhookState } from './webhooks.ts';
 import { allSources, withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. Returns 1 while no process does the work. */

@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
 import type { Condition } from '../support/conditions.ts';
 import type { Standing } from '../support/explain.ts';
-import { forecastForMachines } from '../support/forecast.ts';
 import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
-import { forecastLines } from './forecast-lines.ts';
+import { forecastForMachines, forecastLines } from './forecast.ts';
 import { printStanding } from './journeys.ts';
 import { print, say } from './output.ts';
 import type { CommandOptions } from './runtime.ts';

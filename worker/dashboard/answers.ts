@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { csv } from '../reports/csv.ts';
+import { csv } from '../reports/cells.ts';
 import { type AnswerFilter, findAnswers } from '../reports/find-answers.ts';
 import { instantsOf } from '../reports/period.ts';
 import { stateInWords } from '../support/follow-ups.ts';

@@ -4,7 +4,6 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { FollowUpDeed } from '../journey/follow-up.ts';
 import { refOf } from '../journey/refs.ts';
 import { type FollowedSource, followUpReport } from '../reports/follow-ups.ts';
-import { RecentReadings } from '../reports/recent-readings.ts';
 import {
   changeFollowUp,
   countFollowUps,
@@ -19,6 +18,7 @@ import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { periodOf } from './period-query.ts';
+import { RecentReadings } from './recent-readings.ts';
 import { type AnsweredSource, shownAnswers } from './shown-answer.ts';
 import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
 

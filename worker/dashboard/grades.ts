@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import { cellsOf } from '../reports/cells.ts';
-import { csv } from '../reports/csv.ts';
+import { cellsOf, csv } from '../reports/cells.ts';
 import { type Period, periodBefore } from '../reports/period.ts';
 import { byChannel, storedCounts } from '../reports/stored-counts.ts';
 import type { DashboardOptions } from './options.ts';

@@ -2,9 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Contact } from '../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { beginMasking, takingErasures } from '../support/masking.ts';
 import { contactsNamed } from '../support/named-contacts.ts';
-import { isNothing, type PersonHere, type PersonThere, personHere, personThere } from '../support/people.ts';
+import {
+  beginMasking,
+  isNothing,
+  type PersonHere,
+  type PersonThere,
+  personHere,
+  personThere,
+  takingErasures,
+} from '../support/people.ts';
 import { erasureAt } from './addresses.ts';
 import { Audit } from './audit.ts';
 import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';

@@ -1,10 +1,9 @@
 import type { FeedbackClient } from '../../core/feedback/client.ts';
-import { type GradesRow, gradesByCampaign, gradesOverTime } from '../reports/grades.ts';
+import { type GradesRow, gradesByCampaign, gradesOverTime, mostAsked } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
-import { mostAsked } from '../reports/others.ts';
 import { type Period, stepFor, stepsOf } from '../reports/period.ts';
-import { type Read, RecentReadings } from '../reports/recent-readings.ts';
 import type { DashboardOptions } from './options.ts';
+import { type Read, RecentReadings } from './recent-readings.ts';
 import type { There } from './service.ts';
 import { noField } from './views/grades.ts';
 

@@ -8,11 +8,11 @@ import { testLines } from '../config/test-mode.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { CampaignCache } from '../pipeline/open-service.ts';
 import { lastCheck } from '../preflight/last-check.ts';
-import { ruleInWords } from '../support/rule-in-words.ts';
 import { comingDays } from '../support/rule-weeks.ts';
 import { Audit } from './audit.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { ruleInWords } from './rule-in-words.ts';
 import { serviceThere } from './service.ts';
 import { type ShownRule, settingsView } from './views/settings.ts';
 

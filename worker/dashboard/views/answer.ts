@@ -1,4 +1,4 @@
-import { toneOf } from '../../reports/tone.ts';
+import { toneOf } from '../../reports/grades.ts';
 import { answersAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html, linked } from '../html.ts';
 import type { ShownAnswer } from '../shown-answer.ts';

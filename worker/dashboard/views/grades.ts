@@ -1,14 +1,12 @@
 import type { Counts } from '../../journey/hourly-counts.ts';
 import { rangeOf } from '../../reports/cells.ts';
-import { channelInWords } from '../../reports/channels.ts';
-import { type GradesRow, resultOf } from '../../reports/grades.ts';
+import { type GradesRow, mostAsked, resultOf } from '../../reports/grades.ts';
 import { mostRead } from '../../reports/grades-by-field.ts';
-import { mostAsked } from '../../reports/others.ts';
 import type { Period } from '../../reports/period.ts';
-import type { Read } from '../../reports/recent-readings.ts';
-import type { ChannelHours, HourOfDay } from '../../reports/stored-counts.ts';
+import { type ChannelHours, channelInWords, type HourOfDay } from '../../reports/stored-counts.ts';
 import { answersAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
+import type { Read } from '../recent-readings.ts';
 import { time } from '../times.ts';
 import { type Bar, barChart, figureBar, highestOf } from './charts.ts';
 import { change, count, daysInWords, figureOf, nameOf, percent } from './figures.ts';

@@ -1,10 +1,10 @@
 import { isOverdue } from '../../journey/follow-up.ts';
 import { type GradesRow, rateOf } from '../../reports/grades.ts';
 import type { Period } from '../../reports/period.ts';
-import type { Read } from '../../reports/recent-readings.ts';
 import { dueInWords } from '../../support/follow-ups.ts';
 import { answersAt, followUpAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
+import type { Read } from '../recent-readings.ts';
 import type { ShownAnswer } from '../shown-answer.ts';
 import { answerCard, gradeBadge } from './answer.ts';
 import { count, countChange, daysInWords, percent, rateChange } from './figures.ts';

@@ -3,8 +3,14 @@ import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { Erasure, Proof } from '../../journey/erasures.ts';
 import { gradeInWords } from '../../journey/grade-in-words.ts';
 import { refOf } from '../../journey/refs.ts';
-import { nothingErased, nothingErasedWords } from '../../support/masking.ts';
-import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';
+import {
+  isNothing,
+  mostAccesses,
+  nothingErased,
+  nothingErasedWords,
+  type PersonHere,
+  type PersonThere,
+} from '../../support/people.ts';
 import { erasureAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { shownContact } from '../shown-contact.ts';
