@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
@@ -17,6 +16,7 @@ import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { answersWithin, probe } from '../redis/unavailable.ts';
+import { notListening } from './finish.ts';
 import { startMails } from './mail-rounds.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
@@ -55,7 +55,7 @@ export interface App {
   adminUrl: string;
   /** The address of the page; undefined: `dashboard` is false. */
   dashboardUrl: string | undefined;
-  /** Resolves when this process must end (key-watch.ts). */
+  /** Resolves when this process must end (watch.ts). */
   lost: Watch['lost'];
   /**
    * Takes up the runtime's configuration, which has changed. Jobs that are running end by the earlier one. Of `redis`, `http`, `admin`, `dashboard`
@@ -159,16 +159,11 @@ interface Listening {
 }
 
 async function openIntake(
-  config: Config,
+  { http }: Config,
   engine: () => Engine,
-  {
-    health,
-    metrics,
-    log,
-    tracing,
-  }: { health: HealthOptions; metrics: Metrics; log: Log } & Pick<EngineOptions, 'tracing'>,
+  { health, metrics, ...rest }: { health: HealthOptions; metrics: Metrics; log: Log } & Pick<EngineOptions, 'tracing'>,
 ): Promise<Listening> {
-  const { host, port, publicUrl, trustProxy } = config.http;
+  const { host, port, publicUrl, trustProxy } = http;
   await engine().openIngestion();
   const app = createIntake({
     ...health,
@@ -178,10 +173,9 @@ async function openIntake(
     trustProxy,
     countRefused: (source, why, count) => void engine().countRefused(source, why, count),
     onAnswered: metrics.observer.delivery,
-    tracing,
-    log,
+    ...rest,
   });
-  return { app, url: await listen(app, { host, port, setting: 'http' }) };
+  return await listen(app, { host, port, setting: 'http' });
 }
 
 async function openAdmin({ admin }: Config, health: HealthOptions, { scrape }: Metrics): Promise<Listening> {
@@ -204,17 +198,13 @@ async function openUsually(
   { host, port }: { host: string; port?: number | undefined },
   create: () => FastifyInstance,
 ): Promise<Listening> {
-  if (port !== undefined) {
-    const app = create();
-    return { app, url: await listen(app, { host, port, setting }) };
-  }
-  const usual = create();
+  if (port !== undefined) return await listen(create(), { host, port, setting });
+  const app = create();
   try {
-    return { app: usual, url: await usual.listen({ host, port: usualPorts[setting], backlog }) };
+    return { app, url: await app.listen({ host, port: usualPorts[setting], backlog }) };
   } catch (error) {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
-    const app = create();
-    return { app, url: await listen(app, { host, port: 0, setting }) };
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    return await listen(create(), { host, port: 0, setting });
   }
 }
 
@@ -227,20 +217,10 @@ const backlog = 4_096;
 async function listen(
   app: FastifyInstance,
   { host, port, setting }: { host: string; port: number; setting: 'http' | keyof typeof usualPorts },
-): Promise<string> {
+): Promise<Listening> {
   try {
-    return await app.listen({ host, port, backlog });
+    return { app, url: await app.listen({ host, port, backlog }) };
   } catch (cause) {
-    const code = codeOf(cause);
-    if (typeof code !== 'string') throw cause;
-    const why = code === 'EADDRINUSE' ? 'another process has it' : code;
-    throw refusal(
-      `Port ${port} of ${host} can't be listened on (${why}). Set ${setting}.port or ${setting}.host, or end the other process`,
-      cause,
-    );
+    throw notListening(cause, { host, port }, `Set ${setting}.port or ${setting}.host, or end the other process`);
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

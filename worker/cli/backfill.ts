@@ -5,7 +5,8 @@ import type { Queues } from '../pipeline/queues.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { print } from './output.ts';
-import { closingsOn, type Period, type Progress, pagesOf, periodOf, progress } from './progress.ts';
+import { closingsOn, type Period, pagesOf, periodOf } from './past-closings.ts';
+import { type Progress, progress } from './progress.ts';
 import type { CommandOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 

@@ -1,4 +1,4 @@
-import { CloseloopError, messageOf, stackOf } from '../../core/errors.ts';
+import { CloseloopError, messageOf, refusal, stackOf } from '../../core/errors.ts';
 import { redacted } from '../../core/redaction.ts';
 import { RedisAway } from '../redis/unavailable.ts';
 
@@ -36,4 +36,24 @@ export function lastWords(error: unknown): string {
     at = at instanceof Error ? at.cause : undefined;
   } while (at !== undefined && lines.length < mostCauses);
   return `${lines.join('\nCaused by: ')}\n`;
+}
+
+/** Why a port can't be listened on, where `cause` is that. @param remedy a sentence */
+export function notListening(cause: unknown, { host, port }: { host: string; port: number }, remedy: string): unknown {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (typeof code !== 'string') return cause;
+  const known: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another process has it',
+    ERR_SOCKET_BAD_PORT: 'the highest is 65535',
+  };
+  return refusal(`Port ${port} of ${host} can't be listened on (${known[code] ?? code}). ${remedy}`, cause);
+}
+
+/** Reads or writes a file. @param failed says that it can't be @throws CloseloopError config */
+export function onFile<T>(failed: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw refusal(`${failed}: ${messageOf(cause)}`, cause);
+  }
 }

@@ -11,8 +11,8 @@ import { type Preview, type PreviewContext, previewOf } from '../support/preview
 import { inZone } from '../support/shown-time.ts';
 import { forecastForMachines, forecastLines, row } from './forecast.ts';
 import { print } from './output.ts';
+import { periodOf } from './past-closings.ts';
 import { previewPast } from './preview-closings.ts';
-import { periodOf } from './progress.ts';
 import type { CommandOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
@@ -44,10 +44,7 @@ export async function preview(options: Options): Promise<number> {
     const contexts = pipelines(options.source).map(({ context }) => context);
     if (record !== undefined) return await previewRecord(record, contexts, options);
     const { json, limit, until } = options;
-    const period = periodOf(
-      { since: since ?? '', ...(until !== undefined && { until }) },
-      runtime.config.feedback.timeZone,
-    );
+    const period = periodOf({ since: since ?? '', until }, runtime.config.feedback.timeZone);
     return await previewPast(contexts, period, { json, limit });
   });
 }

@@ -10,10 +10,9 @@ import { type Period, periodBefore, periodCalled, stepsOf } from '../reports/per
 import type { PeriodName, StepName } from '../reports/period-names.ts';
 import { byChannel, channelInWords, channelsAt, storedCounts } from '../reports/stored-counts.ts';
 import { daysIn, inZone } from '../support/shown-time.ts';
-import { say, writeLines } from './output.ts';
+import { bar, say, table, writeLines } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
 import { openAccount, readFilter, type ServiceAccount, type ServiceFilter } from './service.ts';
-import { bar, table } from './table.ts';
 import { withStored } from './with-stored.ts';
 
 interface ReportOptions extends CommandOptions, Omit<ServiceFilter, 'type' | 'metric'> {
@@ -59,21 +58,15 @@ const nobody = { asked: 0, answered: 0, responses: 0 };
 /** @throws CloseloopError config for options that do not go together */
 function refuse(options: ReportOptions, format: string): void {
   const { by, every, hours, changedSince, comments, period, since, until } = options;
-  const has = { by: by !== undefined, every: every !== undefined, comments: comments !== undefined };
-  const wrong: [boolean | undefined, string][] = [
-    [hours && (has.by || has.every || has.comments), '--hours stands alone: no --by, --every and --comments with it.'],
-    [
-      !has.by && changedSince !== undefined,
-      '--changed-since is for "--by": the statistics of whole campaigns do not take it.',
-    ],
-    [has.by && has.every, '--every and --by: the figures are by step or by value, one of both.'],
-    [
-      period !== undefined && (since !== undefined || until !== undefined),
-      '--period stands in place of --since and --until: name one of both.',
-    ],
-    [has.comments && format === 'csv', '--comments is not for "--format csv", whose rows are figures.'],
-  ];
-  for (const [isWrong, why] of wrong) if (isWrong) throw refusal(why);
+  const [isBy, isEvery, hasComments] = [by, every, comments].map((one) => one !== undefined);
+  if (hours && (isBy || isEvery || hasComments))
+    throw refusal('--hours stands alone: no --by, --every and --comments with it.');
+  if (!isBy && changedSince !== undefined)
+    throw refusal('--changed-since is for "--by": the statistics of whole campaigns do not take it.');
+  if (isBy && isEvery) throw refusal('--every and --by: the figures are by step or by value, one of both.');
+  if (period !== undefined && (since !== undefined || until !== undefined))
+    throw refusal('--period stands in place of --since and --until: name one of both.');
+  if (hasComments && format === 'csv') throw refusal('--comments is not for "--format csv", whose rows are figures.');
 }
 
 /** The period of a report. The defaults are thirty days, up to today. */

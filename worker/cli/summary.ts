@@ -8,7 +8,7 @@ import { nameInEarnest } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import type { PreviewedClosing } from '../support/preview.ts';
 import type { StoredSource } from '../support/source-state.ts';
-import { table } from './table.ts';
+import { table } from './output.ts';
 
 /** An outcome, real or expected, that several closings of a source share. */
 interface Outcome {
@@ -124,7 +124,7 @@ function outcomeOf({ state, reason, rule, campaign, test }: Journey): Omit<Outco
 export async function dryRunSummary(
   sources: readonly Pick<StoredSource, 'name' | 'storedAs' | 'store' | 'holds'>[],
   redis: RedisClient,
-  closed: { since?: Date; until?: Date } = {},
+  closed: { since?: Date | undefined; until?: Date | undefined } = {},
 ): Promise<DryRunSummary> {
   const { since = new Date(0), until = new Date(8.64e15) } = closed;
   const count = new SummaryCount();

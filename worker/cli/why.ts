@@ -71,17 +71,8 @@ function closingLines({ ref, journey, what, because, remedy }: Omit<ExplainedClo
   ];
 }
 
-function recordLines({
-  source,
-  timeZone,
-  record,
-  state,
-  why,
-  closedAt,
-  conditions,
-  ...rest
-}: ExplainedRecord): string[] {
-  const { journey, ifClosedNow } = rest;
+function recordLines(one: ExplainedRecord): string[] {
+  const { source, timeZone, record, state, why, closedAt, conditions, journey, ifClosedNow } = one;
   const of = styleText('bold', `record ${record} of ${source}`);
   if (state === 'unreachable') return [`${of} could not be read now: ${why}`];
   if (state === 'out') return [`${of}, as it is now: nobody is asked about it: ${why}`];
@@ -147,10 +138,8 @@ function closingForMachines({ ref, journey, isAsked, what, because, remedy }: Ex
 function recordForMachines({ timeZone: _, ifClosedNow, ...record }: ExplainedRecord): object {
   if (ifClosedNow === undefined) return record;
   const { heldUp } = ifClosedNow;
-  const found =
-    ifClosedNow.decision === 'unknown'
-      ? { decision: ifClosedNow.decision, why: ifClosedNow.why }
-      : forecastForMachines(ifClosedNow);
+  const { decision, why } = ifClosedNow;
+  const found = ifClosedNow.decision === 'unknown' ? { decision, why } : forecastForMachines(ifClosedNow);
   return { ...record, ifClosedNow: { ...found, heldUp } };
 }
 
