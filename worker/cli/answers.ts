@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { messageOf, refusal } from '../../core/errors.ts';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { refusal } from '../../core/errors.ts';
 import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
-import { csv } from '../reports/csv.ts';
+import { csv } from '../reports/cells.ts';
 import { instant } from '../support/instant.ts';
+import { onFile } from './finish.ts';
 import { say, writeLines, written } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
 import { withRecordNames } from './with-records.ts';
@@ -37,13 +38,11 @@ export async function exportAnswers(options: AnswersOptions): Promise<number> {
   return await withRecordNames(options, async ({ sources, runtime }) => {
     const now = new Date();
     const clock = { timeZone: runtime.config.feedback.timeZone, now };
-    const filter: ChangedAnswers = {
-      now,
-      campaign,
-      ...(options.since !== undefined && { since: instant(options.since, '--since', clock) }),
-      ...(options.until !== undefined && { until: instant(options.until, '--until', clock) }),
-      ...(cursor !== undefined && { changedSince: new Date(cursor.getTime() - overlapMs) }),
-    };
+    const at = (text: string | undefined, option: string) =>
+      text === undefined ? undefined : instant(text, option, clock);
+    const [since, until] = [at(options.since, '--since'), at(options.until, '--until')];
+    const changedSince = cursor && new Date(cursor.getTime() - overlapMs);
+    const filter: ChangedAnswers = { now, campaign, since, until, changedSince };
     const write = writer(format, options.fields);
     await write.head();
     for (const of of sources(options.source)) for await (const rows of answerPages(of, filter)) await write.rows(rows);
@@ -57,13 +56,10 @@ export async function exportAnswers(options: AnswersOptions): Promise<number> {
 
 /** @throws CloseloopError config for options that do not go together */
 function refuse({ cursor, cursorFile, fields }: AnswersOptions, format: string): void {
-  const wrong =
-    cursor !== undefined && cursorFile !== undefined
-      ? '--cursor and --cursor-file: the cursor is given, or is in a file, one of both.'
-      : fields !== undefined && format !== 'csv'
-        ? '--fields is for "--format csv": a line of JSON has all custom fields.'
-        : undefined;
-  if (wrong !== undefined) throw refusal(wrong);
+  if (cursor !== undefined && cursorFile !== undefined)
+    throw refusal('--cursor and --cursor-file: the cursor is given, or is in a file, one of both.');
+  if (fields !== undefined && format !== 'csv')
+    throw refusal('--fields is for "--format csv": a line of JSON has all custom fields.');
 }
 
 function writer(format: 'jsonl' | 'csv', names: string | undefined) {
@@ -94,21 +90,14 @@ function readCursor(text: string, where: string): Date {
 
 /** Undefined where there is no such file yet. */
 function textIn(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw refusal(`--cursor-file can't be read: ${messageOf(cause)}`);
-  }
+  return onFile("--cursor-file can't be read", () => (existsSync(file) ? readFileSync(file, 'utf8') : undefined));
 }
 
 /** Saves the cursor in one step: a process that is killed leaves the earlier cursor or this cursor. */
 function saveCursor(file: string, at: Date): void {
   const draft = `${file}.${process.pid}`;
-  try {
+  onFile("--cursor-file can't be written", () => {
     writeFileSync(draft, `${at.toISOString()}\n`);
     renameSync(draft, file);
-  } catch (cause) {
-    throw refusal(`--cursor-file can't be written: ${messageOf(cause)}`);
-  }
+  });
 }

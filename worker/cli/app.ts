@@ -11,12 +11,11 @@ import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { answersWithin, probe } from '../redis/unavailable.ts';
-import { watchKey } from './key-watch.ts';
 import { startMails } from './mail-rounds.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
 import { openAdmin, openDashboard, openIntake } from './servers.ts';
 import { version } from './version.ts';
-import type { Watch } from './watch.ts';
+import { type Watch, watchKey } from './watch.ts';
 import { engineOf } from './with-engine.ts';
 
 /** The work of a process: it takes deliveries, works on them, or does both. */
@@ -48,7 +47,7 @@ export interface App {
   adminUrl: string;
   /** The address of the page; undefined: `dashboard` is false. */
   dashboardUrl: string | undefined;
-  /** Resolves when this process must end (key-watch.ts). */
+  /** Resolves when this process must end (watch.ts). */
   lost: Watch['lost'];
   /**
    * Takes up the runtime's configuration, which has changed. Jobs that are running end by the earlier one. Of `redis`, `http`, `admin`, `dashboard`

@@ -1,7 +1,6 @@
 import { print, printTable, say } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
-import { openAccount, printFrom } from './service.ts';
-import { readFilter, type ServiceFilter } from './service-filter.ts';
+import { openAccount, printFrom, readFilter, type ServiceFilter } from './service.ts';
 
 /** Shows the account's campaigns, each with the number of requests and their results. */
 export async function listCampaigns(options: CommandOptions & ServiceFilter): Promise<number> {

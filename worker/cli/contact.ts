@@ -4,9 +4,16 @@ import type { Erasure } from '../journey/erasures.ts';
 import { refOf } from '../journey/refs.ts';
 import { attempt } from '../pipeline/erase/erase.ts';
 import type { EraseContext } from '../pipeline/erase/find.ts';
-import { beginMasking, nothingErased, nothingErasedWords, takingErasures } from '../support/masking.ts';
 import { knownAtService, peopleNamed } from '../support/named-contacts.ts';
-import { isNothing, type PersonHere, personHere } from '../support/people.ts';
+import {
+  beginMasking,
+  isNothing,
+  nothingErased,
+  nothingErasedWords,
+  type PersonHere,
+  personHere,
+  takingErasures,
+} from '../support/people.ts';
 import { printFields, say } from './output.ts';
 import { type CommandOptions, type Runtime, withoutTheErased } from './runtime.ts';
 import { openAccount } from './service.ts';

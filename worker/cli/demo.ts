@@ -109,7 +109,7 @@ async function journeysOf(app: App, scenario: Scenario): Promise<Journey[]> {
 }
 
 async function isOver(app: App, now: () => Date): Promise<boolean> {
-  if (now().getTime() - start.getTime() > longestHours * 3_600_000) return true;
+  if (now().getTime() - start.getTime() > longestHours * hourMs) return true;
   for (const scenario of scenarios) {
     const journeys = await journeysOf(app, scenario);
     if (journeys.length < scenario.ends.length) return false;
@@ -134,10 +134,8 @@ async function summary(app: App, world: DemoWorld, say: (line: string) => void):
     const good = String(states) === String(scenario.ends) && onTicket === last;
     if (!good) wrong++;
     say(`${good ? styleText('green', '✓') : styleText('red', '✗')} ${scenario.ticket}  ${scenario.what}`);
-    for (const { id, state, why } of journeys) {
-      const grade = state === 'written' ? ` grade ${onTicket} on the ticket` : '';
-      say(`       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}${grade}`);
-    }
+    for (const one of journeys)
+      say(`${journeyLine(one)}${one.state === 'written' ? ` grade ${onTicket} on the ticket` : ''}`);
     if (!good)
       say(`       expected: ${scenario.ends.join(', ')}${last === undefined ? '' : `, grade ${last} on the ticket`}`);
   }
@@ -151,14 +149,15 @@ async function summary(app: App, world: DemoWorld, say: (line: string) => void):
   return wrong === 0 ? 0 : 1;
 }
 
+const journeyLine = ({ id, state, why }: Journey): string =>
+  `       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}`;
+
 /** Shows the state of the tickets when a person ends the demo, without a verdict. */
 async function soFar(app: App, world: DemoWorld, say: (line: string) => void): Promise<number> {
   say(styleText('bold', '\nWhat has become of the tickets so far:'));
   for (const scenario of scenarios) {
     say(`  ${scenario.ticket}  ${scenario.what}`);
-    for (const { id, state, why } of await journeysOf(app, scenario)) {
-      say(`       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}`);
-    }
+    for (const one of await journeysOf(app, scenario)) say(journeyLine(one));
   }
   const counts = await storeOf(app).lists.counts();
   const closings = Object.values(counts).reduce((sum, n) => sum + n, 0);

@@ -1,8 +1,7 @@
 import { instantsOf } from '../support/journey-filter.ts';
-import { type DryRunSummary, dryRunSummary } from '../support/summary.ts';
 import { printHeldUp } from './journeys.ts';
 import type { CommandOptions } from './runtime.ts';
-import { summaryText } from './summary-text.ts';
+import { type DryRunSummary, dryRunSummary, summaryText } from './summary.ts';
 import { withStored } from './with-stored.ts';
 
 interface Options extends CommandOptions {

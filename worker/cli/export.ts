@@ -1,12 +1,9 @@
 import { refusal } from '../../core/errors.ts';
-import type { FeedbackClient } from '../../core/feedback/client.ts';
-import type { exports } from './exports.ts';
 import { say, writeLines } from './output.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { openAccount } from './service.ts';
-import { readFilter, requestFilter, type ServiceFilter } from './service-filter.ts';
+import { openAccount, readFilter, requestFilter, type ServiceFilter } from './service.ts';
 
-type What = (typeof exports)[number];
+type What = 'campaigns' | 'requests' | 'custom-fields' | 'surveys';
 
 /** The options that narrow what is read, as people write them. */
 const options: readonly (readonly [name: keyof ServiceFilter, written: string])[] = [
@@ -53,7 +50,7 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
       break;
     }
     case 'custom-fields':
-      for (const id of campaign === undefined ? await allCampaigns(service) : [campaign]) {
+      for await (const { id } of campaign === undefined ? service.campaigns() : [{ id: campaign }]) {
         const query = { campaign: id, dateFrom: since, dateTo: until, changedSince };
         await writeLines((await service.customFieldStatistics(query)).map((one) => ({ campaign: id, ...one })));
       }
@@ -63,10 +60,4 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
       break;
   }
   return 0;
-}
-
-async function allCampaigns(service: FeedbackClient): Promise<number[]> {
-  const ids: number[] = [];
-  for await (const { id } of service.campaigns()) ids.push(id);
-  return ids;
 }

@@ -14,8 +14,7 @@ import {
 } from '../support/follow-ups.ts';
 import { findJourney } from '../support/journey-filter.ts';
 import { print, printTable } from './output.ts';
-import type { CommandOptions } from './runtime.ts';
-import { whoIAm } from './who-i-am.ts';
+import { type CommandOptions, whoIAm } from './runtime.ts';
 import { type StoredSource, withStored } from './with-stored.ts';
 
 type OneOptions = CommandOptions & { journey: string };

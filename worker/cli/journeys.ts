@@ -1,15 +1,23 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import type { JourneyCall } from '../journey/calls.ts';
-import type { Journey } from '../journey/journey.ts';
+import { type Journey, journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { endInWords } from '../support/call-words.ts';
 import type { Standing } from '../support/explain.ts';
-import { findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
-import { lastChanged } from '../support/last-changed.ts';
+import {
+  type FoundJourney,
+  findJourney,
+  fitting,
+  instantsOf,
+  type JourneyFilter,
+  type Searched,
+  select,
+} from '../support/journey-filter.ts';
+import { journeyPage } from '../support/journey-pages.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { SurveyAnswer } from '../support/survey-answers.ts';
 import { print, say } from './output.ts';
@@ -153,4 +161,46 @@ export function printStanding({ source, timeZone, paused, notPlanned }: Omit<Sta
     say(inZone(line, timeZone));
   }
   if (notPlanned > 0) say(`Source ${source}: ${waitingInQueue(notPlanned)}.`);
+}
+
+/** Journeys that are looked at for a list, beside those that fit. */
+const most = 250;
+
+interface LastChanged<In> {
+  found: FoundJourney<In>[];
+  /** Set if the search did not reach the end: it left out journeys that changed (waiting: are due) before this instant. Whole seconds, as people see times. */
+  readBackTo?: Date;
+}
+
+/** The last changed journeys of all these sources that fit, however many there are. */
+export async function lastChanged<In extends Searched>(
+  sources: readonly In[],
+  filter: JourneyFilter,
+  limit: number,
+): Promise<LastChanged<In>> {
+  const newest = (found: FoundJourney<In>[]) =>
+    found.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime()).slice(0, limit);
+  const [first] = sources;
+  if (first === undefined) return { found: [] };
+  if (filter.record !== undefined || filter.contact !== undefined) {
+    const found: FoundJourney<In>[] = [];
+    for await (const one of select(sources, filter)) found.push(one);
+    return { found: newest(found) };
+  }
+  const period = await instantsOf(filter, first);
+  const fits = fitting(filter, first, period);
+  const states = filter.state === undefined ? journeyStates : [filter.state];
+  // When those that wait are due says nothing about when they were changed.
+  const lists = [
+    { lists: states.filter((state) => state !== 'waiting'), since: period.since },
+    { lists: states.filter((state) => state === 'waiting') },
+  ];
+  const pages = await Promise.all(
+    lists.map((list) => journeyPage(sources, { ...list, fits, until: period.until, size: limit, most: limit + most })),
+  );
+  const cutAt = pages.flatMap(({ isCut, next }) => (isCut && next ? [next.at] : []));
+  return {
+    found: newest(pages.flatMap(({ found }) => found)),
+    ...(cutAt.length > 0 && { readBackTo: new Date((Math.floor(Math.max(...cutAt) / 1_000) + 1) * 1_000) }),
+  };
 }

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { messageOf, refusal } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { MailPeriod } from '../config/mail-periods.ts';
 import type { ReportMail, Reports } from '../config/reports.ts';
 import { periodNow } from '../mails/due.ts';
 import { receiversOf, writeMail } from '../mails/mails.ts';
+import { onFile } from './finish.ts';
 import { print } from './output.ts';
 import { type CommandOptions, named } from './runtime.ts';
 import { withReading } from './with-records.ts';
@@ -26,7 +27,7 @@ export async function previewMail(
     const reading = { sources: contexts, service: first.feedback, timeZone, now, readings: new Map() };
     const { subject, html, text } = await writeMail(mail, every, period, reading);
     const file = resolve(options.out);
-    write(file, html);
+    onFile("--out can't be written", () => writeFileSync(file, html));
     const to = receiversOf(reports).flatMap((one) => (one.mail === mail ? [one.to] : []));
     const told = { mail: mail.name, every, ...period, to, subject, file };
     print(options, { ...told, text }, [
@@ -44,12 +45,4 @@ function mailNamed(name: string | undefined, reports: Reports | undefined): Repo
   const [first, ...others] = reports?.mails ?? [];
   if (first === undefined) throw refusal('"reports" in the configuration names no mail.');
   return name === undefined ? first : named('mail', name, [first, ...others]);
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (cause) {
-    throw refusal(`--out can't be written: ${messageOf(cause)}`);
-  }
 }

@@ -70,7 +70,7 @@ export async function main(): Promise<void> {
     });
   }
   program.hook('preAction', async () => {
-    const { lastWords } = await import('./last-words.ts');
+    const { lastWords } = await import('./finish.ts');
     // Node calls this also for a rejection that nobody caught.
     process.on('uncaughtException', (error) => {
       process.stderr.write(lastWords(error));

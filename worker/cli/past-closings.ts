@@ -13,7 +13,7 @@ export interface Period {
 }
 
 /** @throws CloseloopError config for a period that ends before it begins, or begins before 1970 */
-export function periodOf(options: { since: string; until?: string }, timeZone: string): Period {
+export function periodOf(options: { since: string; until?: string | undefined }, timeZone: string): Period {
   const clock = { timeZone, now: new Date() };
   const since = instant(options.since, '--since', clock);
   const until = options.until === undefined ? clock.now : instant(options.until, '--until', clock);

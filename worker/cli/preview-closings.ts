@@ -3,25 +3,10 @@ import { refusal } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import { type PreviewContext, type PreviewedClosing, previewClosings } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
-import { SummaryCount } from '../support/summary.ts';
+import { table } from './output.ts';
 import { closingsOn, type Period, pagesOf } from './past-closings.ts';
 import { type Progress, progress } from './progress.ts';
-import { summaryText } from './summary-text.ts';
-import { table } from './table.ts';
-
-/** A closing with what would become of it, for the table. Contacts are masked: people may paste the output into a ticket. */
-interface Row {
-  record: string;
-  decision: 'ask' | 'skip';
-  dueAt?: Date | undefined;
-  contact?: string | undefined;
-  campaign?: number | undefined;
-  rule?: string | undefined;
-  reason?: string | undefined;
-  why?: string | undefined;
-  /** The state of the journey that the closing has: `backfill` does not change that journey. */
-  state?: string | undefined;
-}
+import { SummaryCount, summaryText } from './summary.ts';
 
 /**
  * Shows what would become of the closings of a period in these sources: a table, and the summary that a dry run ends with.
@@ -38,7 +23,7 @@ export async function previewPast(
     shown.say(`Source ${name} can't list its closings: "closeloop preview ${name}/<record>" shows one.`);
   if (listing.length === 0) throw refusal('No source here can list its closings.');
   const count = new SummaryCount();
-  const rows: Row[] = [];
+  const rows: ReturnType<typeof rowOf>[] = [];
   const silent: string[] = [];
   for (const context of listing) {
     const { name, timeZone } = context;
@@ -92,13 +77,18 @@ function mayAsk({ forecast: { request, reason } }: PreviewedClosing): boolean {
   return request !== undefined || reason === 'sample' || reason === 'asked-already';
 }
 
-function rowOf(source: string, { record, state, forecast }: PreviewedClosing): Row {
+/**
+ * A closing with what would become of it, for the table. Contacts are masked: people may paste the output into a ticket. `state`: of the
+ * journey that the closing has, which `backfill` does not change.
+ */
+function rowOf(source: string, { record, state, forecast }: PreviewedClosing) {
   const { decision, reason, why, rule, request } = forecast;
   const to = decision === 'ask' && request ? (request.test ?? request.contact) : undefined;
   return {
     record: refOf(source, record),
     decision,
-    ...(to && { dueAt: request?.dueAt, contact: `${request?.test ? 'TEST ' : ''}${masked(to)}` }),
+    dueAt: to && request?.dueAt,
+    contact: to && `${request?.test ? 'TEST ' : ''}${masked(to)}`,
     campaign: request?.campaign.id,
     rule: rule?.name,
     reason,
@@ -114,7 +104,7 @@ function masked({ kind, value }: Contact): string {
   return `${kind} ${value.slice(0, kind === 'phone' ? 4 : 1)}…${end}`;
 }
 
-function tableOf(rows: readonly Row[], timeZone: string): string {
+function tableOf(rows: readonly ReturnType<typeof rowOf>[], timeZone: string): string {
   if (rows.length === 0) return '';
   const head = ['record', 'asked', 'when', 'whom', 'campaign', 'because'];
   const cells = rows.map(({ record, decision, dueAt, contact = '', campaign = '', rule, why, state }) => [

@@ -1,13 +1,15 @@
 import { styleText } from 'node:util';
+import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { present } from '../../core/connector/customer.ts';
 import { refusal } from '../../core/errors.ts';
+import { truth } from '../../core/mapping/expression.ts';
 import { formatDuration } from '../../core/schedule/duration.ts';
-import { type Forecast, forecastForMachines } from '../support/forecast.ts';
+import type { AnswerShape, LoadedAnswerRule } from '../pipeline/policy/answer-rules.ts';
 import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
+import type { Forecast } from '../support/preview.ts';
 import { type Preview, type PreviewContext, previewOf } from '../support/preview.ts';
-import { type PreviewedActs, previewActs } from '../support/preview-acts.ts';
 import { inZone } from '../support/shown-time.ts';
-import { forecastLines, row } from './forecast-lines.ts';
+import { forecastForMachines, forecastLines, row } from './forecast.ts';
 import { print } from './output.ts';
 import { periodOf } from './past-closings.ts';
 import { previewPast } from './preview-closings.ts';
@@ -42,10 +44,7 @@ export async function preview(options: Options): Promise<number> {
     const contexts = pipelines(options.source).map(({ context }) => context);
     if (record !== undefined) return await previewRecord(record, contexts, options);
     const { json, limit, until } = options;
-    const period = periodOf(
-      { since: since ?? '', ...(until !== undefined && { until }) },
-      runtime.config.feedback.timeZone,
-    );
+    const period = periodOf({ since: since ?? '', until }, runtime.config.feedback.timeZone);
     return await previewPast(contexts, period, { json, limit });
   });
 }
@@ -157,3 +156,30 @@ const inWords = ({ decision }: Forecast): string => (decision === 'ask' ? 'would
 
 const heading = (decision: string, why?: string): string =>
   styleText('bold', `${decision}${why === undefined ? '' : `: ${why}`}`);
+
+/** The actions of an answer rule for an answer. */
+interface PreviewedActs {
+  rule: string;
+  settleMs: number;
+  /** Nothing where it doesn't match. `params`: of a note its text. */
+  actions: { name: string; params: unknown }[];
+}
+
+/** Lists what the answer rules would do because of this answer on this record, and does none of it. @throws the error of an expression that fails */
+async function previewActs(
+  answer: AnswerShape,
+  record: PresentedRecord | undefined,
+  rules: readonly LoadedAnswerRule[],
+): Promise<PreviewedActs[]> {
+  const input = { ...record?.shape, answer };
+  return await Promise.all(
+    rules.map(async ({ name: rule, settle: settleMs, when, do: steps }) => {
+      const matches = when === undefined || truth(await when.evaluate(input)) === true;
+      const actions = steps.map(async ({ name, params, text }) => ({
+        name,
+        params: text ? await text.evaluate(input) : params,
+      }));
+      return { rule, settleMs, actions: matches ? await Promise.all(actions) : [] };
+    }),
+  );
+}

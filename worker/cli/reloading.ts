@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { changedPaths, needsRestart } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import { reloadedDashboard } from '../config/dashboard.ts';
 import { testLines } from '../config/test-mode.ts';
+import { Rounds } from '../pipeline/rounds.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { alertsOf } from './alerts-of.ts';
 import type { App } from './app.ts';
@@ -26,49 +26,39 @@ interface ReloadingOptions {
 export class Reloading {
   readonly #options: ReloadingOptions;
   readonly #startedWith: Config;
+  readonly #rounds: Rounds;
   #app: App | undefined;
   #isAsked = false;
-  #isStopped = false;
-  #work: Promise<void> | undefined;
 
   constructor(options: ReloadingOptions) {
     this.#options = options;
     this.#startedWith = options.runtime.config;
+    this.#rounds = new Rounds(
+      (isStopped) => this.#whileAsked(isStopped),
+      (error) => options.log.warn({ why: messageOf(error) }, refused),
+    );
   }
 
   /** The process has started: a reload that was asked for before begins now. */
   begin(app: App): void {
     this.#app = app;
-    this.#begin();
+    this.#rounds.begin();
   }
 
   ask(): void {
     this.#isAsked = true;
-    this.#begin();
+    if (this.#app) this.#rounds.begin();
   }
 
   /** Begins no further reload; a reload that is under way ends within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
-    this.#isStopped = true;
-    const waiting = new AbortController();
-    const late = sleep(graceMs, undefined, { signal: waiting.signal }).catch(() => undefined);
-    await Promise.race([this.#work, late]);
-    waiting.abort();
+    await this.#rounds.stop(graceMs);
   }
 
-  #begin(): void {
-    const app = this.#app;
-    if (app) {
-      this.#work ??= this.#whileAsked(app).finally(() => {
-        this.#work = undefined;
-      });
-    }
-  }
-
-  async #whileAsked(app: App): Promise<void> {
-    while (this.#isAsked && !this.#isStopped) {
+  async #whileAsked(isStopped: () => boolean): Promise<void> {
+    while (this.#app && this.#isAsked && !isStopped()) {
       this.#isAsked = false;
-      await this.#reload(app).catch((error: unknown) => this.#refuse(error));
+      await this.#reload(this.#app).catch((error: unknown) => (isStopped() ? undefined : this.#refuse(error)));
     }
   }
 
@@ -98,7 +88,6 @@ export class Reloading {
   }
 
   async #refuse(error: unknown): Promise<void> {
-    if (this.#isStopped) return;
     const { runtime, log } = this.#options;
     const why = messageOf(error);
     log.error({ why, remedy }, refused);

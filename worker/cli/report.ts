@@ -1,21 +1,18 @@
 import { refusal } from '../../core/errors.ts';
 import { minutesInWords } from '../../core/schedule/duration.ts';
 import type { Journey } from '../journey/journey.ts';
-import { cellsOf, type ReportRow, rangeOf } from '../reports/cells.ts';
+import { cellsOf, csv, type ReportRow, rangeOf } from '../reports/cells.ts';
 import { type Comment, newestComments } from '../reports/comments.ts';
-import { csv } from '../reports/csv.ts';
 import { type FollowUpFigures, followUpReport } from '../reports/follow-ups.ts';
-import { type GradesRow, gradesByCampaign, gradesOverTime, resultOf } from '../reports/grades.ts';
+import { type GradesRow, gradesByCampaign, gradesOverTime, rateOf, resultOf } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
 import { type Period, periodBefore, periodCalled, stepsOf } from '../reports/period.ts';
 import type { PeriodName, StepName } from '../reports/period-names.ts';
-import { storedCounts } from '../reports/stored-counts.ts';
+import { byChannel, channelInWords, channelsAt, storedCounts } from '../reports/stored-counts.ts';
 import { daysIn, inZone } from '../support/shown-time.ts';
-import { reportHours } from './report-hours.ts';
+import { bar, say, table, writeLines } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
-import { openAccount, type ServiceAccount } from './service.ts';
-import { readFilter, type ServiceFilter } from './service-filter.ts';
-import { bar, table } from './table.ts';
+import { openAccount, readFilter, type ServiceAccount, type ServiceFilter } from './service.ts';
 import { withStored } from './with-stored.ts';
 
 interface ReportOptions extends CommandOptions, Omit<ServiceFilter, 'type' | 'metric'> {
@@ -37,7 +34,7 @@ export async function report(options: ReportOptions): Promise<number> {
   refuse(options, format);
   const account = await openAccount(options);
   const period = periodOf(options, account.timeZone);
-  if (options.hours) return await reportHours(options, period, { ...account, format });
+  if (options.hours) return await reportHours(options, format, period, account);
   const fields = options.by?.split(',').map((name) => name.trim());
   const [rows, { counts, comments, followUps }] = await Promise.all([
     rowsOf(options, fields, period, account),
@@ -46,11 +43,10 @@ export async function report(options: ReportOptions): Promise<number> {
   const shown = rows.map((row) => ({ ...row, ...(counts && { closeloop: counts.get(row.campaign) ?? nobody }) }));
   if (format === 'json') {
     const ofFollowUps = hasAny(followUps) ? [{ ...period, followUps }] : [];
-    for (const row of [...shown.map((row) => ({ ...period, ...row })), ...ofFollowUps, ...comments])
-      process.stdout.write(`${JSON.stringify(row)}\n`);
+    await writeLines([...shown.map((row) => ({ ...period, ...row })), ...ofFollowUps, ...comments]);
     return 0;
   }
-  if (rows.length === 0) process.stderr.write(`${nothing(fields, period)}\n`);
+  if (rows.length === 0) say(nothing(fields, period));
   else process.stdout.write(format === 'csv' ? csv(cellsOf(shown, 'csv')) : tableOf(shown, period));
   if (format === 'table' && hasAny(followUps)) process.stdout.write(followUpTable(followUps, period));
   for (const one of comments) process.stdout.write(commentLines(one, account.timeZone));
@@ -62,20 +58,15 @@ const nobody = { asked: 0, answered: 0, responses: 0 };
 /** @throws CloseloopError config for options that do not go together */
 function refuse(options: ReportOptions, format: string): void {
   const { by, every, hours, changedSince, comments, period, since, until } = options;
-  const isOther = by !== undefined || every !== undefined || comments !== undefined;
-  const wrong =
-    hours && isOther
-      ? '--hours stands alone: no --by, --every and --comments with it.'
-      : by === undefined && changedSince !== undefined
-        ? '--changed-since is for "--by": the statistics of whole campaigns do not take it.'
-        : by !== undefined && every !== undefined
-          ? '--every and --by: the figures are by step or by value, one of both.'
-          : period !== undefined && (since !== undefined || until !== undefined)
-            ? '--period stands in place of --since and --until: name one of both.'
-            : comments !== undefined && format === 'csv'
-              ? '--comments is not for "--format csv", whose rows are figures.'
-              : undefined;
-  if (wrong !== undefined) throw refusal(wrong);
+  const [isBy, isEvery, hasComments] = [by, every, comments].map((one) => one !== undefined);
+  if (hours && (isBy || isEvery || hasComments))
+    throw refusal('--hours stands alone: no --by, --every and --comments with it.');
+  if (!isBy && changedSince !== undefined)
+    throw refusal('--changed-since is for "--by": the statistics of whole campaigns do not take it.');
+  if (isBy && isEvery) throw refusal('--every and --by: the figures are by step or by value, one of both.');
+  if (period !== undefined && (since !== undefined || until !== undefined))
+    throw refusal('--period stands in place of --since and --until: name one of both.');
+  if (hasComments && format === 'csv') throw refusal('--comments is not for "--format csv", whose rows are figures.');
 }
 
 /** The period of a report. The defaults are thirty days, up to today. */
@@ -163,4 +154,45 @@ function commentLines({ at, grade, maxGrade, comment, journey }: Comment, timeZo
   // Whatever customers write must not command the terminal.
   const text = comment.replace(/[^\P{Cc}\n]/gu, ' ').replaceAll('\n', '\n  ');
   return `\n${inZone(at.toISOString(), timeZone)}  ${given}  ${journey}\n  ${text}\n`;
+}
+
+/** How many of the customers whom closeloop asked in an hour of the day have answered, by channel: evidence for windows. */
+async function reportHours(
+  options: ReportOptions,
+  format: ReportOptions['format'],
+  period: Period,
+  { service, timeZone }: ServiceAccount,
+): Promise<number> {
+  const asking = { timeZone, now: new Date(), campaign: options.campaign };
+  const [counts, channels] = await Promise.all([
+    withStored(options, ({ sources }) => storedCounts(sources(), period, asking)),
+    channelsAt(service),
+  ]);
+  const rows = byChannel(counts.hours, channels).flatMap(({ channel, hours }) =>
+    hours.map(({ hour, asked, responses: answered }) => {
+      return { channel, hour, asked, answered, rate: rateOf(asked, answered) ?? 0 };
+    }),
+  );
+  const { since, until } = period;
+  const head = ['channel', 'hour', 'asked', 'answered', 'rate'];
+  if (format === 'json') await writeLines(rows.map((row) => ({ ...period, ...row })));
+  else if (rows.length === 0) say(`closeloop asked nobody from ${since} to ${until}.`);
+  else if (format === 'csv') {
+    const cells = rows.map(({ channel, hour, asked, answered, rate }) => {
+      return [channel, ...[hour, asked, answered, Math.round(rate * 10_000) / 10_000].map(String)];
+    });
+    process.stdout.write(csv([head, ...cells]));
+  } else {
+    const highest = Math.max(...rows.map(({ rate }) => rate), 0.01);
+    const cells = rows.map(({ channel, hour, asked, answered, rate }) => [
+      channelInWords(channel),
+      `${String(hour).padStart(2, '0')}:00`,
+      ...[asked, answered].map(String),
+      `${Math.round(rate * 100)} %`,
+      bar(rate / highest),
+    ]);
+    const title = `${since} to ${until}, by the hour in which closeloop asked, on the clock of ${timeZone}`;
+    process.stdout.write(`${title}\n\n${table([[...head, ''], ...cells])}`);
+  }
+  return 0;
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
@@ -20,6 +21,7 @@ import { untilReplicated } from '../redis/replicated.ts';
 import { RedisAway } from '../redis/unavailable.ts';
 import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
+import { onFile } from './finish.ts';
 import { livePorts } from './live-ports.ts';
 import { version } from './version.ts';
 
@@ -226,12 +228,15 @@ export async function checkAccount(runtime: Runtime, options: { adopt?: boolean 
   await verifyAccount(runtime.config, { redis: runtime.redis, seal, ports: livePorts, ...options });
 }
 
-/** @throws CloseloopError config */
 function readText(file: string): string {
+  return onFile(`${file} can't be read`, () => readFileSync(file, 'utf8'));
+}
+
+/** The name of the person who runs this command, as other people see it. In a container the user may have no name. */
+export function whoIAm(): string {
   try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : cause;
-    throw refusal(`${file} can't be read: ${why}`);
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return `${process.getuid?.() ?? 'somebody'}@${hostname()}`;
   }
 }

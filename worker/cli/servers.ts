@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { refusal } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
@@ -10,6 +9,7 @@ import { createIntake } from '../intake/intake.ts';
 import type { Metrics } from '../operations/prometheus.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
+import { notListening } from './finish.ts';
 
 /** The ports of `admin` and of the page, if the configuration names none. */
 const usualPorts = { admin: 8081, dashboard: 8082 };
@@ -92,13 +92,7 @@ async function listen(
   try {
     return await app.listen({ host, port, backlog });
   } catch (cause) {
-    const code = codeOf(cause);
-    if (typeof code !== 'string') throw cause;
-    const why = code === 'EADDRINUSE' ? 'another process has it' : code;
-    throw refusal(
-      `Port ${port} of ${host} can't be listened on (${why}). Set ${setting}.port or ${setting}.host, or end the other process`,
-      cause,
-    );
+    throw notListening(cause, { host, port }, `Set ${setting}.port or ${setting}.host, or end the other process`);
   }
 }
 

@@ -1,7 +1,12 @@
-import { type Contact, contactKey } from '../../core/contact.ts';
+import { type CampaignType, type Contact, contactKey } from '../../core/contact.ts';
 import { refusal } from '../../core/errors.ts';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
+import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
+import type { RequestQuery } from '../../core/feedback/request-form.ts';
+import type { Metric } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
+import { dayOn } from '../support/instant.ts';
+import { daysIn } from '../support/shown-time.ts';
 import { livePorts } from './live-ports.ts';
 import { printFields } from './output.ts';
 import { type CommandOptions, type RuntimeOptions, readConfig } from './runtime.ts';
@@ -48,4 +53,54 @@ export async function printFrom(
   const account = await openAccount(options);
   printFields({ ...options, timeZone: account.timeZone }, await work(account));
   return 0;
+}
+
+/** How the command line narrows what is read of the service. Days as people write them. */
+export interface ServiceFilter {
+  campaign?: number;
+  /** Scheduled on or after this day. */
+  since?: string;
+  /** And up to and including this day. */
+  until?: string;
+  /** Only requests whose grade changed on or after this day. */
+  changedSince?: string;
+  type?: CampaignType[];
+  metric?: Metric[];
+}
+
+/** The filter with each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for a text that is no day */
+export function readFilter({ campaign, ...filter }: ServiceFilter, timeZone: string) {
+  const day = (text: string | undefined, option: string) =>
+    text === undefined ? undefined : dayOn(text, option, timeZone);
+  const [since, until] = [day(filter.since, '--since'), day(filter.until, '--until')];
+  if (since !== undefined && until !== undefined && since > until) {
+    throw refusal(`--since ${since} is after --until ${until}.`);
+  }
+  return { campaign, since, until, changedSince: day(filter.changedSince, '--changed-since') };
+}
+
+/**
+ * How requests are narrowed: by the service where the configuration names its parameters (`feedback.operations.list.filters`), and
+ * always here by the day that a request is scheduled on. Requests do not tell when their grade changed.
+ * @throws CloseloopError config for `--changed-since` without a parameter for it
+ */
+export function requestFilter(
+  filter: ServiceFilter,
+  { timeZone, operations }: Pick<ServiceAccount, 'timeZone' | 'operations'>,
+): { query: RequestQuery; fits: (request: { scheduled: Date | string | null }) => boolean } {
+  const { campaign, since, until, changedSince } = readFilter(filter, timeZone);
+  if (changedSince !== undefined && !canFilterBy(resolveOperations(operations), '{changedSince}')) {
+    throw refusal(
+      '--changed-since: the specification shows no such filter of the list of feedback requests. Where the service has one, name it: feedback.operations.list.filters: { changed_since: "{changedSince}" }.',
+    );
+  }
+  const dayOf = daysIn(timeZone);
+  return {
+    query: { campaign, dateFrom: since, dateTo: until, changedSince },
+    fits: ({ scheduled }) => {
+      if (since === undefined && until === undefined) return true;
+      const day = scheduled === null ? undefined : dayOf(new Date(scheduled));
+      return day !== undefined && day >= (since ?? day) && day <= (until ?? day);
+    },
+  };
 }

@@ -5,11 +5,9 @@ import type { SetupStep } from '../../core/connector/contract.ts';
 import { messageOf, refusal } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
 import { aboutSource, type CheckedSource } from '../preflight/preflight.ts';
-import { keepSecrets } from './keep-secrets.ts';
-import { lostVariables } from './lost-variables.ts';
-import { patiently } from './patiently.ts';
-import { type Progress, progress } from './progress.ts';
+import { type Progress, patiently, progress } from './progress.ts';
 import type { CommandOptions, RuntimeOptions } from './runtime.ts';
+import { keepSecrets, lostVariables } from './secret-variables.ts';
 import { type Sources, withSources } from './with-engine.ts';
 
 /** A setup step of a source. */
@@ -30,23 +28,18 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
     const shown = progress(process.stderr);
     const failed: { source: string; why: string }[] = [];
     /** Each source by itself, all at once. */
-    const ofEach = async (sources: readonly string[], work: (source: string) => Promise<void>) => {
-      const tried = sources.map((source) =>
-        work(source).catch((error: unknown) => {
-          failed.push({ source, why: messageOf(error) });
-          shown.say(`${styleText('red', '✗')} ${source}: ${messageOf(error)}`);
+    const ofEach = async <T>(work: (context: CheckedSource) => Promise<T>) => {
+      const tried = pipelines(options.source).map(({ context }) =>
+        work(context).catch((error: unknown) => {
+          failed.push({ source: context.name, why: messageOf(error) });
+          shown.say(`${styleText('red', '✗')} ${context.name}: ${messageOf(error)}`);
         }),
       );
-      await Promise.all(tried);
+      const results = await Promise.all(tried);
       shown.end();
+      return results;
     };
-    const contexts = new Map(pipelines(options.source).map(({ context }) => [context.name, context]));
-    const steps = new Map<string, Planned[]>();
-    await ofEach([...contexts.keys()], async (source) => {
-      const context = contexts.get(source);
-      if (context) steps.set(source, await missingAt(context, runtime.config, shown));
-    });
-    const planned = [...contexts.keys()].flatMap((source) => steps.get(source) ?? []);
+    const planned = (await ofEach((context) => missingAt(context, runtime.config, shown))).flatMap((one) => one ?? []);
     const print = () => {
       const missing = planned.filter(({ done }) => !done).map(({ source, step }) => ({ source, what: step.what }));
       const done = planned.flatMap((one) => one.done ?? []);
@@ -65,7 +58,8 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
       print();
       return 1;
     }
-    await ofEach([...steps.keys()], (source) => doAll(steps.get(source) ?? [], options, shown));
+    const ofSource = Map.groupBy(planned, ({ source }) => source);
+    await ofEach(({ name }) => doAll(ofSource.get(name) ?? [], options, shown));
     // Runs after a failed step, too: a secret that could not be written is shown only this time.
     print();
     return failed.length === 0 ? 0 : 1;

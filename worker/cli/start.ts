@@ -13,12 +13,12 @@ import type { Engine } from '../pipeline/engine.ts';
 import { Rounds } from '../pipeline/rounds.ts';
 import { checkRedis } from '../redis/check-redis.ts';
 import { keyAdvice } from '../redis/data-key.ts';
-import { dryRunSummary, sentenceOf } from '../support/summary.ts';
 import { graceOf, type Role, run } from './app.ts';
-import { type HeldData, holdData } from './data-watch.ts';
 import { Reloading } from './reloading.ts';
 import { checkAccount, dataKeyOf, makeDataKey, openRuntime, type Runtime } from './runtime.ts';
+import { dryRunSummary, sentenceOf } from './summary.ts';
 import { version } from './version.ts';
+import { type HeldData, holdData } from './watch.ts';
 
 /** Real time. */
 const heartbeatMs = 1_000;

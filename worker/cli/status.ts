@@ -11,9 +11,9 @@ import type { QueueDepth } from '../redis/queued-jobs.ts';
 import { absenceOf, stateOf } from '../sources/absent-state.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
-import { webhookState } from '../support/webhooks.ts';
 import { print } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
+import { webhookState } from './webhooks.ts';
 import { allSources, withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. Returns 1 while no process does the work. */
@@ -24,12 +24,9 @@ export async function status(options: CommandOptions): Promise<number> {
     const { timeZone } = config.feedback;
     const tell = (shown: object, lines: readonly string[]) => print({ ...options, timeZone }, shown, lines);
     const tests = testPlaces(config);
-    if (tests.length > 0)
-      tell(
-        { test: tests },
-        testLines(config).map((line) => styleText(['bold', 'yellow'], line)),
-      );
-    if (config.dryRun) tell({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
+    const loud = (line: string) => styleText(['bold', 'yellow'], line);
+    if (tests.length > 0) tell({ test: tests }, testLines(config).map(loud));
+    if (config.dryRun) tell({ dryRun: true }, [loud('DRY RUN: nothing is sent')]);
     const known = await knownSources(redis);
     const down = await service.down({ now: true });
     for (const one of sources()) {
@@ -90,14 +87,7 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
     ...state.held.map(({ stage, only, why, at, jobs }) =>
       styleText('red', `  held up     ${only} (${stage}, ${jobs} waiting) since ${at.toISOString()}: ${why}`),
     ),
-    ...(quotaUsedUpUntil
-      ? [
-          styleText(
-            'yellow',
-            `  waits       the vendor's quota is used up until ${quotaUsedUpUntil.toISOString()} by the vendor's word; ${resumeRemedy}`,
-          ),
-        ]
-      : []),
+    ...quotaLine(quotaUsedUpUntil),
     ...state.down.map((down) =>
       styleText('yellow', `  away        since ${down.since.toISOString()}: ${sentenceOf(down)}; ${resumeRemedy}`),
     ),
@@ -107,6 +97,12 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
       ? [`              all: closeloop journeys list --source ${source} --state parked`]
       : []),
   ];
+}
+
+function quotaLine(until: Date | undefined): string[] {
+  if (until === undefined) return [];
+  const line = `  waits       the vendor's quota is used up until ${until.toISOString()} by the vendor's word; ${resumeRemedy}`;
+  return [styleText('yellow', line)];
 }
 
 function weekLine({ asked, answered, responseRate }: SourceState['lastWeek']): string[] {
@@ -128,12 +124,8 @@ function queueLine(step: string, depth: QueueDepth): string[] {
   return [`  jobs        ${step}: ${waiting} waiting${since} · ${running} running · ${delayed} for later`];
 }
 
-function processLines({
-  processes,
-  configuration,
-  problems,
-  remarks = [],
-}: ReturnType<typeof stateOfProcesses>): string[] {
+function processLines(state: ReturnType<typeof stateOfProcesses>): string[] {
+  const { processes, configuration, problems, remarks = [] } = state;
   return [
     styleText('bold', 'processes'),
     ...processes.map(({ host, pid, role, version, startedAt, heartbeatAt, configuration: own }) => {
@@ -147,13 +139,8 @@ function processLines({
 }
 
 /** The lines about webhooks that have not taken an event. */
-function webhookLines({
-  webhook,
-  waiting,
-  oldestAt,
-  givenUp,
-  gone,
-}: Awaited<ReturnType<typeof webhookState>>): string[] {
+function webhookLines(state: Awaited<ReturnType<typeof webhookState>>): string[] {
+  const { webhook, waiting, oldestAt, givenUp, gone } = state;
   if (waiting + givenUp === 0 && !gone) return [];
   const since = oldestAt === undefined ? '' : ` since ${oldestAt.toISOString()}`;
   const lost =

@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
 import type { Condition } from '../support/conditions.ts';
 import type { Standing } from '../support/explain.ts';
-import { forecastForMachines } from '../support/forecast.ts';
 import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
-import { forecastLines } from './forecast-lines.ts';
+import { forecastForMachines, forecastLines } from './forecast.ts';
 import { printStanding } from './journeys.ts';
 import { print, say } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
@@ -72,17 +71,8 @@ function closingLines({ ref, journey, what, because, remedy }: Omit<ExplainedClo
   ];
 }
 
-function recordLines({
-  source,
-  timeZone,
-  record,
-  state,
-  why,
-  closedAt,
-  conditions,
-  ...rest
-}: ExplainedRecord): string[] {
-  const { journey, ifClosedNow } = rest;
+function recordLines(one: ExplainedRecord): string[] {
+  const { source, timeZone, record, state, why, closedAt, conditions, journey, ifClosedNow } = one;
   const of = styleText('bold', `record ${record} of ${source}`);
   if (state === 'unreachable') return [`${of} could not be read now: ${why}`];
   if (state === 'out') return [`${of}, as it is now: nobody is asked about it: ${why}`];
@@ -148,10 +138,8 @@ function closingForMachines({ ref, journey, isAsked, what, because, remedy }: Ex
 function recordForMachines({ timeZone: _, ifClosedNow, ...record }: ExplainedRecord): object {
   if (ifClosedNow === undefined) return record;
   const { heldUp } = ifClosedNow;
-  const found =
-    ifClosedNow.decision === 'unknown'
-      ? { decision: ifClosedNow.decision, why: ifClosedNow.why }
-      : forecastForMachines(ifClosedNow);
+  const { decision, why } = ifClosedNow;
+  const found = ifClosedNow.decision === 'unknown' ? { decision, why } : forecastForMachines(ifClosedNow);
   return { ...record, ifClosedNow: { ...found, heldUp } };
 }
 

@@ -9,59 +9,48 @@ import { livePorts } from './live-ports.ts';
 import { checkAccount, type RuntimeOptions } from './runtime.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
-/** A source's stored data, with its connector, which knows how people call the records. */
-export interface NamedRecords extends StoredSource {
-  source: Source;
+interface Opened<One> extends Pick<Stored, 'runtime' | 'anySource'> {
+  /** The one named, or all. @throws CloseloopError config for a name that isn't in the configuration */
+  sources(name?: string): One[];
 }
 
-interface Sources<Source> extends Pick<Stored, 'runtime' | 'anySource'> {
-  /** The one named, or all. @throws CloseloopError config for a name that isn't in the configuration */
-  sources(name?: string): Source[];
-}
+/** A source's stored data, with its connector, which knows how people call the records. */
+type NamedRecords = StoredSource & { source: Source };
 
 /** Opens Redis for commands that read nothing else, and that take records as people name them: it loads the connectors, and no other code of vendors. */
 export async function withRecordNames<T>(
   options: RuntimeOptions,
-  work: (opened: Sources<NamedRecords>) => Promise<T>,
+  work: (opened: Opened<NamedRecords>) => Promise<T>,
 ): Promise<T> {
-  const open = (stored: Stored) => {
+  const open = async (stored: Stored) => {
     const parts = partsOf(stored);
     const { config, redis, seal } = parts;
-    const openOne = (one: StoredSource, configured: ConfiguredSource): NamedRecords => {
-      const snapshots = createSnapshotStore(redis, {
-        tag: tagOf(one.storedAs),
-        keepMs: config.retention.journeys,
-        seal,
-      });
+    const keepMs = config.retention.journeys;
+    const opened = opening(stored, (one, configured): NamedRecords => {
+      const snapshots = createSnapshotStore(redis, { tag: tagOf(one.storedAs), keepMs, seal });
       return { ...one, source: openSource(configured, { ...one, snapshots }, parts).source };
-    };
-    const { runtime, anySource } = stored;
-    return work({ runtime, anySource, sources: opening(stored, openOne) });
+    });
+    return await work(opened);
   };
   return await withStored(options, open, { uses: 'redis' });
 }
 
 /** A source, with everything that a decision about a closing needs, and with the states that can hold it up. */
-export interface ReadSource extends Pick<StoredSource, 'pauses' | 'holds'> {
-  context: ReadingContext;
-}
+type ReadSource = Pick<StoredSource, 'pauses' | 'holds'> & { context: ReadingContext };
 
 /** Opens what commands need that read records at their vendors and decide about them as workers would. Such commands change nothing, and open no queue. */
 export async function withReading<T>(
   options: RuntimeOptions,
-  work: (opened: Sources<ReadSource>) => Promise<T>,
+  work: (opened: Opened<ReadSource>) => Promise<T>,
 ): Promise<T> {
   const { openingForReading } = await import('../pipeline/reading-source.ts');
   const read = async (stored: Stored) => {
-    const { runtime, anySource } = stored;
-    await checkAccount(runtime);
+    await checkAccount(stored.runtime);
     const open = openingForReading(partsOf(stored));
-    const openOne = ({ pauses, holds }: StoredSource, configured: ConfiguredSource): ReadSource => ({
-      context: open(configured),
-      pauses,
-      holds,
+    const opened = opening(stored, ({ pauses, holds }, configured): ReadSource => {
+      return { context: open(configured), pauses, holds };
     });
-    return await work({ runtime, anySource, sources: opening(stored, openOne) });
+    return await work(opened);
   };
   return await withStored(options, read, {});
 }
@@ -71,14 +60,14 @@ function partsOf({ runtime: { config, redis }, seal, log }: Stored) {
 }
 
 /** Opens only the sources that are wanted. */
-function opening<Opened>(
-  { sources, runtime }: Stored,
-  open: (one: StoredSource, configured: ConfiguredSource) => Opened,
-): (name?: string) => Opened[] {
+function opening<One>(
+  { sources, runtime, anySource }: Stored,
+  open: (one: StoredSource, configured: ConfiguredSource) => One,
+): Opened<One> {
   const configured = new Map(runtime.config.sources.map((one) => [one.name, one]));
-  return (name) =>
-    sources(name).flatMap((one) => {
-      const own = configured.get(one.name);
-      return own === undefined ? [] : [open(one, own)];
-    });
+  const openOne = (one: StoredSource): One[] => {
+    const own = configured.get(one.name);
+    return own === undefined ? [] : [open(one, own)];
+  };
+  return { runtime, anySource, sources: (name) => sources(name).flatMap(openOne) };
 }

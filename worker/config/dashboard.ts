@@ -40,7 +40,7 @@ function parsed(text: string): PasswordHash {
 }
 
 /** A user's role on the page: only look, or act as well. */
-export const dashboardRoles = ['read', 'act'] as const;
+const dashboardRoles = ['read', 'act'] as const;
 export type DashboardRole = (typeof dashboardRoles)[number];
 
 const Origin = z

@@ -42,7 +42,7 @@ const Written = z.looseObject({
 });
 
 /** A place where test mode is on. */
-export interface TestPlace {
+interface TestPlace {
   /** The setting. */
   at: string;
   what: string;

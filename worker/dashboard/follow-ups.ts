@@ -6,7 +6,6 @@ import { type FollowUpDeed, isOverdue } from '../journey/follow-up.ts';
 import type { FollowUp } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { type FollowedSource, type FollowUpFigures, followUpReport } from '../reports/follow-ups.ts';
-import { RecentReadings } from '../reports/recent-readings.ts';
 import {
   changeFollowUp,
   countFollowUps,
@@ -23,6 +22,7 @@ import { type Content, type Html, html } from './html.ts';
 import { journeyOf } from './journey.ts';
 import { type DashboardOptions, show } from './pages.ts';
 import { periodOf } from './readings.ts';
+import { RecentReadings } from './recent-readings.ts';
 import { type AnsweredSource, type ShownAnswer, shownAnswers } from './shown-answer.ts';
 import { ago, moment } from './times.ts';
 import { count, countChange, percent } from './views/figures.ts';

@@ -2,14 +2,17 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Counts } from '../journey/hourly-counts.ts';
-import { rangeOf, cellsOf as reportCells } from '../reports/cells.ts';
-import { channelInWords } from '../reports/channels.ts';
-import { csv } from '../reports/csv.ts';
-import { type GradesRow, resultOf } from '../reports/grades.ts';
+import { csv, rangeOf, cellsOf as reportCells } from '../reports/cells.ts';
+import { type GradesRow, mostAsked, resultOf } from '../reports/grades.ts';
 import { mostRead } from '../reports/grades-by-field.ts';
-import { mostAsked } from '../reports/others.ts';
 import { type Period, periodBefore } from '../reports/period.ts';
-import { byChannel, type ChannelHours, type HourOfDay, storedCounts } from '../reports/stored-counts.ts';
+import {
+  byChannel,
+  type ChannelHours,
+  channelInWords,
+  type HourOfDay,
+  storedCounts,
+} from '../reports/stored-counts.ts';
 import { answersAt, pathTo } from './addresses.ts';
 import { type Content, type Html, html } from './html.ts';
 import { type DashboardOptions, show } from './pages.ts';

@@ -7,14 +7,13 @@ import { runningProcesses } from '../operations/processes.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { remainingQuotas } from '../redis/budget.ts';
 import { nameInEarnest } from '../redis/keys.ts';
-import { RecentReadings } from '../reports/recent-readings.ts';
-import { issuesIn, skipsIn } from '../support/causes.ts';
-import { type HourOfWork, lastDay } from '../support/last-day.ts';
 import { resumeStep } from '../support/resume.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { Audit } from './audit.ts';
 import { formToken, mayAct, nameOf } from './guard.ts';
+import { type HourOfWork, issuesIn, lastDay, skipsIn } from './last-work.ts';
 import { type DashboardOptions, show } from './pages.ts';
+import { RecentReadings } from './recent-readings.ts';
 import { type Operations, operationsView, pauseView } from './views/operations.ts';
 
 const Step = z.object({ source: z.string(), step: z.enum(pausableSteps), action: z.enum(['pause', 'resume']) });

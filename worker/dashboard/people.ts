@@ -5,15 +5,18 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { ContactRecord } from '../../core/feedback/schemas.ts';
 import type { Erasure, Proof } from '../journey/erasures.ts';
 import { gradeInWords } from '../journey/outcomes.ts';
-import { beginMasking, nothingErased, nothingErasedWords, takingErasures } from '../support/masking.ts';
 import { contactsNamed } from '../support/named-contacts.ts';
 import {
+  beginMasking,
   isNothing,
   mostAccesses,
+  nothingErased,
+  nothingErasedWords,
   type PersonHere,
   type PersonThere,
   personHere,
   personThere,
+  takingErasures,
 } from '../support/people.ts';
 import { erasureAt } from './addresses.ts';
 import { Audit } from './audit.ts';

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
-import { type GradesRow, gradesByCampaign, gradesOverTime } from '../reports/grades.ts';
+import { type GradesRow, gradesByCampaign, gradesOverTime, mostAsked } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
-import { mostAsked } from '../reports/others.ts';
 import { type Period, periodCalled, stepFor, stepsOf } from '../reports/period.ts';
 import { namedPeriods } from '../reports/period-names.ts';
-import { type Read, RecentReadings } from '../reports/recent-readings.ts';
 import { daysIn } from '../support/shown-time.ts';
 import type { DashboardOptions } from './pages.ts';
+import { type Read, RecentReadings } from './recent-readings.ts';
 
 /** A number in an address; undefined for any other text. */
 export const NumberQuery = z

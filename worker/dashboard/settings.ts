@@ -9,12 +9,12 @@ import { testLines } from '../config/test-mode.ts';
 import { type RunningProcess, runningProcesses } from '../operations/processes.ts';
 import type { CampaignCache } from '../pipeline/open-service.ts';
 import { type LastCheck, lastCheck } from '../preflight/last-check.ts';
-import { ruleInWords } from '../support/rule-in-words.ts';
 import { comingDays, stretchesOf } from '../support/rule-weeks.ts';
 import { Audit, type AuditEntry } from './audit.ts';
 import { type Content, type Html, html } from './html.ts';
 import { type DashboardOptions, show } from './pages.ts';
 import { serviceThere } from './readings.ts';
+import { ruleInWords } from './rule-in-words.ts';
 import { time } from './times.ts';
 import { named, table } from './views/table.ts';
 

@@ -56,7 +56,7 @@ export function answersOf({ row: { now, before } }: Result, every: MailFigures['
 }
 
 /** "2 of 5 · Store: Tallinn · Agent: Ann". */
-export function aboutComment({ grade, maxGrade, campaignName, values }: MailComment): string {
+export function aboutComment({ grade, maxGrade, campaignName, values }: Omit<MailComment, 'url'>): string {
   const given = `${grade ?? '–'}${maxGrade === undefined ? '' : ` of ${maxGrade}`}`;
   const fields = Object.entries(values).map(([name, value]) => `${name}: ${value}`);
   return [given, ...(campaignName === undefined ? [] : [campaignName]), ...fields.slice(0, 3)].join(' · ');
@@ -100,28 +100,12 @@ export const footer =
 /** The plain-text part. */
 export function textOf(figures: MailFigures): string {
   const { name, every, period, scope, results, others, unhappy, happy } = figures;
-  const comments = (title: string, some: readonly MailComment[]) =>
-    some.length === 0
-      ? []
-      : [
-          [
-            title,
-            ...some.flatMap((one) => [
-              `  ${aboutComment(one)}`,
-              ...quoted(one.comment),
-              ...(one.url === undefined ? [] : [`  ${one.url}`]),
-              '',
-            ]),
-          ]
-            .join('\n')
-            .trimEnd(),
-        ];
   const parts = [
     `${name}: ${inWords(every, period)}${scope === undefined ? '' : ` · ${scope}`}`,
     ...(results.length === 0 ? [nobodyAsked(every)] : results.map((one) => resultText(one, every))),
     ...(others === 0 ? [] : [othersInWords(others)]),
-    ...comments('Unhappy customers', unhappy),
-    ...comments('Happy customers', happy),
+    ...commentsText('Unhappy customers', unhappy),
+    ...commentsText('Happy customers', happy),
     ...followUpText(figures),
     `--\n${footer}`,
   ];
@@ -143,6 +127,14 @@ function resultText(result: Result, every: MailFigures['every']): string {
     `  ${answersOf(result, every)}`,
     ...(row.measure === null ? [] : [`  ${every} by ${every}: ${figures.join(', ')}`]),
   ].join('\n');
+}
+
+function commentsText(title: string, comments: readonly MailComment[]): string[] {
+  if (comments.length === 0) return [];
+  const each = comments.map(({ url, ...one }) =>
+    [`  ${aboutComment(one)}`, ...quoted(one.comment), ...(url === undefined ? [] : [`  ${url}`])].join('\n'),
+  );
+  return [`${title}\n${each.join('\n\n')}`];
 }
 
 /** Mail programs show a line that begins with ">" as a quotation, so each line of the comment gets one. */

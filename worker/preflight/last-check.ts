@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Finding } from '../../core/connector/contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 
@@ -20,7 +19,6 @@ const LastCheck = z.object({
   ),
 });
 export type LastCheck = z.output<typeof LastCheck>;
-export type SourceFinding = Finding & { source: string };
 
 /** The latest findings of `closeloop check`, for the page. Findings hold no personal data and no secrets. */
 export async function saveCheck(redis: RedisClient, check: LastCheck): Promise<void> {

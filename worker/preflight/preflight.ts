@@ -1,3 +1,4 @@
+import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
@@ -76,7 +77,7 @@ export async function checkSource(context: CheckedSource, config: Config): Promi
     if (campaign) checked.push({ at: setting, campaign });
   }
   for (const { index, problem, remedy } of deadRules(context.rules, context.never.expressions)) {
-    found.push({ level: 'warning', at: `rules[${index}]`, problem, remedy });
+    found.push(warningAt(`rules[${index}]`, problem, remedy));
   }
   found.push(...markerFindings(checked, context));
   found.push(...ungradedFindings(checked, context));
@@ -111,9 +112,7 @@ async function attempt(at: string, probe: () => Promise<Finding[]>): Promise<Fin
   } catch (error) {
     const problem = messageOf(error);
     const isOurs = adviceOf(error).kind === 'config';
-    return [
-      { level: 'error', at, problem, remedy: isOurs ? 'see above' : 'try again; if it stays, look at that side' },
-    ];
+    return [errorAt(at, problem, isOurs ? 'see above' : 'try again; if it stays, look at that side')];
   }
 }
 
@@ -123,17 +122,12 @@ interface NamedCampaign {
   campaign: Campaign;
 }
 
-interface CheckedRule {
-  /** Undefined where the campaign can't be read. */
-  campaign?: Campaign;
-  findings: Finding[];
-}
-
+/** `campaign`: undefined where it can't be read. */
 async function checkRule(
   rule: CampaignRule,
   { at, setting }: { at: string; setting: string },
   context: CheckedSource,
-): Promise<CheckedRule> {
+): Promise<{ campaign?: Campaign; findings: Finding[] }> {
   let campaign: Campaign;
   try {
     campaign = await campaignOf(rule, context);
@@ -142,20 +136,11 @@ async function checkRule(
   } catch (error) {
     return { findings: [serviceFinding(error, rule, setting)] };
   }
-  const problems = rulesProblems(rule, campaign, context).map(
-    (problem): Finding => ({
-      level: 'error',
-      at,
-      problem,
-      remedy: `mend rule "${rule.name}", or campaign ${campaign.id} ("${campaign.name}") in the service`,
-    }),
-  );
-  const doubts = windowDoubts(rule, campaign, context).map(
-    (doubt): Finding => ({ level: 'warning', at: `${at}.window`, ...doubt }),
-  );
+  const mend = `mend rule "${rule.name}", or campaign ${campaign.id} ("${campaign.name}") in the service`;
+  const doubts = windowDoubts(rule, campaign, context);
   const findings = [
-    ...problems,
-    ...doubts,
+    ...rulesProblems(rule, campaign, context).map((problem) => errorAt(at, problem, mend)),
+    ...doubts.map(({ problem, remedy }) => warningAt(`${at}.window`, problem, remedy)),
     ...contactFindings(rule, campaign, at),
     ...unmarkedTests(rule, campaign, setting),
   ];
@@ -167,7 +152,7 @@ function unmarkedTests({ test }: CampaignRule, campaign: Campaign, at: string): 
   if (test === undefined || test.field !== undefined || Object.keys(testMark(test, campaign)).length > 0) return [];
   const problem = `test mode holds, and campaign ${campaign.id} has no custom field "${usualField}" of type Text or Yes/No: in the service nothing tells a test request from others`;
   const remedy = `give the campaign such a field, not required, or name another with test.field`;
-  return [{ level: 'warning', at, problem, remedy }];
+  return [warningAt(at, problem, remedy)];
 }
 
 /** The service sends nothing in an external campaign: the system that collects the grades passes them on. */
@@ -178,7 +163,7 @@ function ungradedFindings(checked: readonly NamedCampaign[], { source }: Checked
     const problem = `campaign ${id} is external: nothing is sent to anybody, and this source brings no grades`;
     const remedy =
       'turn on what passes grades on in the source, grade requests by "closeloop requests grade", or name another campaign';
-    return [{ level: 'warning', at, problem, remedy }];
+    return [warningAt(at, problem, remedy)];
   });
 }
 
@@ -187,39 +172,26 @@ function gradesFindings(campaigns: readonly Campaign[]): Finding[] {
   const problem =
     'the source brings grades given elsewhere, and no rule names a campaign of type external: none is passed on';
   const remedy = 'name an external campaign in the rule that is meant, or turn these grades off in the source';
-  return [{ level: 'warning', at: 'rules', problem, remedy }];
+  return [warningAt('rules', problem, remedy)];
 }
 
 /** @param at the setting that names the campaign */
 function serviceFinding(error: unknown, rule: CampaignRule, at: string): Finding {
   const problem = messageOf(error);
   const flaw = addressFlawOf(error);
-  if (flaw !== undefined)
-    return { level: 'error', at, problem: `campaign ${rule.campaign} is not at the service's address`, remedy: flaw };
+  if (flaw !== undefined) return errorAt(at, `campaign ${rule.campaign} is not at the service's address`, flaw);
   const status = error instanceof FeedbackError ? error.status : undefined;
   if (status === 403) {
     const inactive = `campaign ${rule.campaign} is not active, or belongs to another account`;
-    return {
-      level: 'error',
-      at,
-      problem: inactive,
-      remedy: 'activate it in the service, or name another',
-    };
+    return errorAt(at, inactive, 'activate it in the service, or name another');
   }
-  if (status === 401) {
-    return {
-      level: 'error',
-      at: 'feedback.apiKey',
-      problem,
-      remedy: 'create a key in the service (Settings, API keys)',
-    };
-  }
+  if (status === 401) return errorAt('feedback.apiKey', problem, 'create a key in the service (Settings, API keys)');
   if (adviceOf(error).kind === 'transient') {
     const remedy = 'see that the service is up and feedback.baseUrl right, then run check again';
-    return { level: 'error', at: 'feedback', problem, remedy };
+    return errorAt('feedback', problem, remedy);
   }
   const remedy = 'name a campaign of this account that is not a draft; check feedback.baseUrl';
-  return { level: 'error', at, problem, remedy };
+  return errorAt(at, problem, remedy);
 }
 
 /** The remedy covers the consequences of a failed call as well. */
@@ -240,14 +212,8 @@ function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Find
   const what =
     wanted === 'phone' ? 'text messages, and no contact is a phone number' : 'e-mail, and no contact is an address';
   const problem = `campaign ${campaign.id} sends ${what} (${rule.contact.map(({ source }) => source).join(', ')})`;
-  return [
-    {
-      level: 'error',
-      at: `${at}.contact`,
-      problem,
-      remedy: `add an expression for the ${wanted === 'phone' ? 'phone number' : 'e-mail address'}`,
-    },
-  ];
+  const remedy = `add an expression for the ${wanted === 'phone' ? 'phone number' : 'e-mail address'}`;
+  return [errorAt(`${at}.contact`, problem, remedy)];
 }
 
 /** Over all rules together: a field that one campaign lacks is usually missing in all campaigns of the rules. */
@@ -260,7 +226,7 @@ function markerFindings(checked: readonly NamedCampaign[], { marker }: CheckedSo
     const ids = [...new Set(some.map(({ campaign }) => campaign.id))];
     const which = `campaign${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
     const at = some.map((one) => one.at).join(', ');
-    return ids.length === 0 ? [] : [{ level: 'warning', at, problem: problem(which, ids.length === 1), remedy }];
+    return ids.length === 0 ? [] : [warningAt(at, problem(which, ids.length === 1), remedy)];
   };
   return [
     ...finding(

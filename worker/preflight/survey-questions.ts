@@ -1,3 +1,4 @@
+import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding, Source } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { Question } from '../../core/feedback/schemas.ts';
@@ -45,16 +46,14 @@ export async function surveyFindings({
     const at = `writeBack.answers.${id}`;
     if (found) {
       const problem = `question ${id} ("${found.question.question}"), or its survey, is not active in the service: nobody answers it`;
-      return [{ level: 'warning', at, problem, remedy: 'activate it in the service, or take it out' }];
+      return [warningAt(at, problem, 'activate it in the service, or take it out')];
     }
     if (unreadable.has(id)) {
       const problem = `question ${id} is of another shape than specified: its text and kind are not known here`;
-      return [
-        { level: 'warning', at, problem, remedy: 'see "closeloop surveys show"; its answers are taken all the same' },
-      ];
+      return [warningAt(at, problem, 'see "closeloop surveys show"; its answers are taken all the same')];
     }
     const remedy =
       there.length > 0 ? `name one of ${some}` : 'the service has no active survey: make one, or take it out';
-    return [{ level: 'error', at, problem: `no survey of the service has a question ${id}`, remedy }];
+    return [errorAt(at, `no survey of the service has a question ${id}`, remedy)];
   });
 }

@@ -3,8 +3,8 @@ import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
-import { type AnswerFilter, fitting } from './find-answers.ts';
-import { addressOf, type RecordPlaces } from './record-address.ts';
+import { type AnswerFilter, addressOf, fitting, type RecordPlaces } from './find-answers.ts';
+import { followUpJourneys } from './follow-ups.ts';
 
 /** A customer's answer as other programs get it: without the contact, and with the customer's words. */
 export interface AnswerRow {
@@ -94,12 +94,8 @@ async function* changedFollowUps(
     return !isTold && changedAt !== undefined && changedAt >= changedSince && changedAt <= now;
   };
   for (const list of ['open', 'done'] as const) {
-    for await (const page of of.followUps.pages(list)) {
-      const some = list === 'open' ? page : page.filter(({ at }) => at >= changedSince);
-      const journeys = await of.store.those(some.map(({ id }) => id));
+    for await (const journeys of followUpJourneys(of, list, changedSince))
       yield journeys.filter((one) => fits(one) && isNews(one)).flatMap((one) => rowOf(of, one));
-      if (some.length < page.length) break;
-    }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Source } from '../../core/connector/contract.ts';
 import { lookUp } from '../../core/look-up.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { Searched } from '../support/journey-filter.ts';
@@ -65,4 +66,11 @@ export function fitting(filter: AnswerFilter): (journey: Journey) => boolean {
       hasValues(journey, values)
     );
   };
+}
+
+export type RecordPlaces = Pick<Source, 'recordUrl' | 'vendorIds'>;
+
+/** The address of a record at the vendor, for readers who may see no contacts: undefined if closeloop has digests in place of ids that are addresses. */
+export function addressOf(recordId: string, source: RecordPlaces): string | undefined {
+  return source.vendorIds ? undefined : source.recordUrl?.(recordId);
 }

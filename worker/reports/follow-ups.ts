@@ -140,7 +140,7 @@ async function openedIn(
   const seen = new Set<string>();
   for (const list of ['open', 'done'] as const) {
     let read = 0;
-    for await (const journeys of pagesOf(source, list, from)) {
+    for await (const journeys of followUpJourneys(source, list, from)) {
       read += journeys.length;
       const wanted = journeys.filter(
         ({ id, test, followUp }) =>
@@ -155,15 +155,15 @@ async function openedIn(
   return { found, isCut };
 }
 
-/** A follow-up that was done before an instant was also opened before that instant. */
-async function* pagesOf(
-  { store, followUps }: FollowedSource,
+/** The journeys of a list, some at a time. Of what is done, only since an instant: what was done before that was also opened and taken before. */
+export async function* followUpJourneys(
+  { store, followUps }: { store: Pick<JourneyStore, 'those'>; followUps: FollowedSource['followUps'] },
   list: FollowUpList,
   from: Date,
 ): AsyncGenerator<Journey[]> {
   for await (const page of followUps.pages(list)) {
     const wanted = list === 'done' ? page.filter(({ at }) => at >= from) : page;
-    if (wanted.length > 0) yield await store.those(wanted.map(({ id }) => id));
+    yield await store.those(wanted.map(({ id }) => id));
     if (wanted.length < page.length) return;
   }
 }

@@ -1,8 +1,8 @@
 import type { CampaignType } from '../../core/contact.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { type Counts, countsKeptMs } from '../journey/hourly-counts.ts';
 import { sumOf } from '../journey/hourly-sums.ts';
 import type { JourneyStore } from '../journey/store.ts';
-import type { Channel } from './channels.ts';
 import { instantsOf, type Period } from './period.ts';
 
 const dayMs = 86_400_000;
@@ -91,4 +91,26 @@ function timeOf(period: Period, { timeZone, now }: { timeZone: string; now: Date
     from: new Date(Math.max(from.getTime(), earliest)),
     until: new Date(Math.min(until.getTime(), latest)),
   };
+}
+
+/** What customers are asked through: their campaign's. `unknown`: the service does not name the campaign any more. */
+export type Channel = CampaignType | 'unknown';
+
+const words: Readonly<Record<Channel, string>> = {
+  sms: 'text message',
+  email: 'e-mail',
+  mixed: 'text message or e-mail',
+  widget: 'web widget',
+  external: 'a channel of your own',
+  unknown: 'an unknown channel',
+};
+
+/** For a sentence: "asked by e-mail". */
+export const channelInWords = (channel: Channel): string => words[channel];
+
+/** Each campaign's channel, by the campaign's number. */
+export async function channelsAt(service: Pick<FeedbackClient, 'campaigns'>): Promise<Map<number, CampaignType>> {
+  const channels = new Map<number, CampaignType>();
+  for await (const { id, type } of service.campaigns()) channels.set(id, type);
+  return channels;
 }

@@ -5,7 +5,7 @@ import type { FollowUpEntry, FollowUpList, FollowUpLists } from '../journey/foll
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Searched } from './journey-filter.ts';
-import type { Place } from './journey-pages.ts';
+import { merged, type Place } from './journey-pages.ts';
 
 /** A source, as follow-ups need it. */
 export interface FollowUpSource extends Pick<Searched, 'name' | 'store'> {
@@ -32,7 +32,7 @@ export async function followUpsIn<In extends FollowUpSource>(
   filter: FollowUpFilter,
   { now, limit }: { now: Date; limit: number },
 ): Promise<FoundFollowUp<In>[]> {
-  return (await lookedThrough(sources, filter, { now, limit })).found;
+  return (await followUpPage(sources, filter, { now, size: limit, most: Number.POSITIVE_INFINITY })).found;
 }
 
 interface FollowUpPage<In> {
@@ -43,66 +43,31 @@ interface FollowUpPage<In> {
   isCut: boolean;
 }
 
-/** A page of the follow-ups of `followUpsIn`. It begins where the page before ended, and reads at most `most` of each source. */
-export async function followUpPage<In extends FollowUpSource>(
-  sources: readonly In[],
-  filter: FollowUpFilter,
-  { size, ...reading }: { now: Date; size: number; most: number; after?: Place | undefined },
-): Promise<FollowUpPage<In>> {
-  const { found, frontier } = await lookedThrough(sources, filter, { ...reading, limit: size + 1 });
-  const last = found[size - 1];
-  if (found.length > size && last) return { found: found.slice(0, size), next: placeIn(last), isCut: false };
-  return frontier ? { found, next: frontier, isCut: true } : { found, isCut: false };
-}
-
 interface Reading {
   now: Date;
-  limit: number;
-  /** Follow-ups of each source that are looked at. Left out: all. */
-  most?: number;
+  size: number;
   /** Begins behind this place. */
   after?: Place | undefined;
 }
 
-/** `frontier`: all follow-ups that fit are found up to this place. */
-interface Looked<In> {
-  found: FoundFollowUp<In>[];
-  frontier: Place | undefined;
-}
-
-async function lookedThrough<In extends FollowUpSource>(
+/** A page of the follow-ups of `followUpsIn`. It begins where the page before ended, and looks at `most` at most. */
+export async function followUpPage<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
-  reading: Reading,
-): Promise<Looked<In>> {
-  const isDone = filter.done === true;
-  const all = await Promise.all(sources.map((context) => lookedThroughOne(context, filter, reading)));
-  const frontiers = all.flatMap(({ frontier }) => frontier ?? []);
-  const frontier = frontiers.toSorted((a, b) => (isBehind(b, a, isDone) ? -1 : 1))[0];
-  const found = all
-    .flatMap((one) => one.found)
-    .filter((one) => !frontier || !isBehind(placeIn(one), frontier, isDone))
-    .toSorted((a, b) => (isBehind(placeIn(b), placeIn(a), isDone) ? -1 : 1));
-  return { found: found.slice(0, reading.limit), frontier };
-}
-
-async function lookedThroughOne<In extends FollowUpSource>(
-  context: In,
-  filter: FollowUpFilter,
-  reading: Reading,
-): Promise<Looked<In>> {
-  const { now, limit, most } = reading;
+  { most, ...reading }: Reading & { most: number },
+): Promise<FollowUpPage<In>> {
+  const { now, size } = reading;
   const found: FoundFollowUp<In>[] = [];
   let looked = 0;
-  for await (const { followUp, journey } of followUpsOf(context, filter, reading)) {
-    const one = { followUp, journey, context };
-    looked += 1;
-    if (fits(followUp, filter, now)) found.push(one);
-    // No later one of this source comes before these.
-    if (found.length === limit) break;
-    if (looked === most) return { found, frontier: placeIn(one) };
+  const lists = sources.map((context) => followUpsOf(context, filter, reading));
+  for await (const one of merged(lists, (a, b) => isBehind(placeIn(b), placeIn(a), filter.done === true))) {
+    const isFitting = fits(one.followUp, filter, now);
+    const last = found.at(-1);
+    if (isFitting && last && found.length === size) return { found, next: placeIn(last), isCut: false };
+    if (isFitting) found.push(one);
+    if (++looked === most) return { found, next: placeIn(one), isCut: true };
   }
-  return { found, frontier: undefined };
+  return { found, isCut: false };
 }
 
 /** The place of a follow-up in its list. */
@@ -116,16 +81,17 @@ function isBehind(one: Place, other: Place, isDone: boolean): boolean {
   return isDone ? one.ref < other.ref : one.ref > other.ref;
 }
 
-async function* followUpsOf(
-  { name, store, followUps }: FollowUpSource,
+async function* followUpsOf<In extends FollowUpSource>(
+  context: In,
   { done: isDone = false, overdue, mine }: FollowUpFilter,
-  { now, limit, after }: Reading,
-): AsyncGenerator<{ followUp: FollowUp; journey: Journey }> {
+  { now, size, after }: Reading,
+): AsyncGenerator<FoundFollowUp<In>, void> {
+  const { name, store, followUps } = context;
   const list: FollowUpList = isDone ? 'done' : 'open';
   const from = after && new Date(after.at);
   // Only its journey tells whose follow-up it is: few of many may belong to this person.
-  const size = mine === undefined ? Math.min(500, limit) : 500;
-  const pages = followUps.pages(list, { from, ...(overdue && !isDone && { until: now }), size });
+  const atOnce = mine === undefined ? Math.min(500, size + 1) : 500;
+  const pages = followUps.pages(list, { from, ...(overdue && !isDone && { until: now }), size: atOnce });
   for await (const all of pages) {
     const page = after
       ? all.filter(({ id, at }) => isBehind({ at: at.getTime(), ref: refOf(name, id) }, after, isDone))
@@ -143,7 +109,7 @@ async function* followUpsOf(
       const journey = isWrong ? await store.get(entry.id) : read;
       const place = placeOf(journey);
       if (journey?.followUp && typeof place === 'object' && place.list === list)
-        yield { followUp: journey.followUp, journey };
+        yield { followUp: journey.followUp, journey, context };
     }
   }
 }

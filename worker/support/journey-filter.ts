@@ -99,7 +99,7 @@ async function journeysOf(contacts: readonly Contact[], { queries }: Searched['s
 export function fitting(
   filter: JourneyFilter,
   context: Searched,
-  { since, until }: { since?: Date; until?: Date },
+  { since, until }: { since?: Date | undefined; until?: Date | undefined },
 ): (journey: Journey) => boolean {
   const { state, error, contact, as } = filter;
   const { defaultCountry, store } = context;
@@ -117,15 +117,13 @@ export function fitting(
 export async function instantsOf(
   { since, until }: Pick<JourneyFilter, 'since' | 'until'>,
   { timeZone }: Pick<Searched, 'timeZone'>,
-): Promise<{ since?: Date; until?: Date }> {
+): Promise<{ since?: Date | undefined; until?: Date | undefined }> {
   if (since === undefined && until === undefined) return {};
   // Loaded with its calendar only where the filter has a time.
   const { instant } = await import('./instant.ts');
-  const clock = { timeZone, now: new Date() };
-  return {
-    ...(since !== undefined && { since: instant(since, '--since', clock) }),
-    ...(until !== undefined && { until: instant(until, '--until', clock) }),
-  };
+  const at = (text: string | undefined, option: string) =>
+    text === undefined ? undefined : instant(text, option, { timeZone, now: new Date() });
+  return { since: at(since, '--since'), until: at(until, '--until') };
 }
 
 /**

@@ -72,23 +72,37 @@ async function* placesOf<In extends Searched>(
   { lists: names, since, until, after }: PageOptions,
 ): AsyncGenerator<Entry<In>> {
   const from = until && (after === undefined || until.getTime() <= after.at) ? { at: until.getTime(), ref: '' } : after;
-  const lists = sources.map((context) => {
-    return { context, places: context.store.queries.latest(names, from && within(context.name, from)) };
-  });
-  const heads = await Promise.all(lists.map(async ({ places }) => (await places.next()).value));
+  const lists = sources.map((context) => entriesOf(context, names, from && within(context.name, from)));
+  for await (const entry of merged(lists, (one, other) => isBefore(one.place, other.place))) {
+    if (since && entry.place.at < since.getTime()) return;
+    yield entry;
+  }
+}
+
+async function* entriesOf<In extends Searched>(
+  context: In,
+  names: readonly ListName[],
+  from: { at: number; id: string } | undefined,
+): AsyncGenerator<Entry<In>> {
+  for await (const { at, id } of context.store.queries.latest(names, from))
+    yield { place: { at, ref: refOf(context.name, id) }, id, context };
+}
+
+/** Lists as one, which is sorted as each of them is. Of each one entry is read ahead. */
+export async function* merged<T>(
+  lists: readonly AsyncGenerator<T, void>[],
+  comesFirst: (one: T, other: T) => boolean,
+): AsyncGenerator<T> {
+  const heads = await Promise.all(lists.map(async (list) => ({ list, head: (await list.next()).value })));
   for (;;) {
-    const entries = heads.map((head, i) => {
-      const context = lists[i]?.context;
-      return head && context && { place: { at: head.at, ref: refOf(context.name, head.id) }, id: head.id, context };
-    });
-    const first = entries.reduce(
-      (best, one) => (one && (!best || isBefore(one.place, best.place)) ? one : best),
-      undefined,
-    );
-    if (!first || (since && first.place.at < since.getTime())) return;
-    const of = entries.indexOf(first);
-    heads[of] = (await lists[of]?.places.next())?.value;
-    yield first;
+    let first: (typeof heads)[number] | undefined;
+    for (const one of heads) {
+      const [head, best] = [one.head, first?.head];
+      if (head !== undefined && (best === undefined || comesFirst(head, best))) first = one;
+    }
+    if (first?.head === undefined) return;
+    yield first.head;
+    first.head = (await first.list.next()).value;
   }
 }
 

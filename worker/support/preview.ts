@@ -1,8 +1,10 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
-import { contactKey } from '../../core/contact.ts';
+import { type Contact, contactKey } from '../../core/contact.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
 import { slices } from '../../core/spread.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
 import { mayHaveAsked } from '../journey/outcomes.ts';
+import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
 import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
 import { decide, type Verdict } from '../pipeline/policy/decide.ts';
@@ -10,10 +12,29 @@ import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
 import { lastCounted } from '../pipeline/policy/throttle.ts';
 import { heldUntil, type Throttled, throttled } from '../pipeline/policy/throttled.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
-import { inCampaign } from '../pipeline/rules.ts';
+import { inCampaign, type LoadedRule } from '../pipeline/rules.ts';
 import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
-import type { Forecast } from './forecast.ts';
 import { capsAhead, hitsNow } from './limits.ts';
+
+/** The decision about a closing by everything that is known now. `skip` says why nobody would be asked. */
+export interface Forecast {
+  decision: 'ask' | 'skip';
+  reason?: SkipReason | undefined;
+  why?: string | undefined;
+  rule?: LoadedRule | undefined;
+  /** Left out if the decision needed no request. */
+  request?: {
+    campaign: Campaign;
+    contact: Contact;
+    /** Who would get it in the customer's place, in test mode. */
+    test?: Contact;
+    values: NonNullable<Journey['values']>;
+    /** The expression of each value. */
+    sources: Record<string, string>;
+    dueAt: Date;
+  };
+  trace: string[];
+}
 
 /** A record as it was read now, and the decision about it. */
 export type Preview =

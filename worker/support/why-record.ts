@@ -4,7 +4,7 @@ import type { ReadingContext } from '../pipeline/reading-source.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { type Condition, conditionsOf } from './conditions.ts';
 import { type Standing, stopsOf } from './explain.ts';
-import type { Forecast } from './forecast.ts';
+import type { Forecast } from './preview.ts';
 import { ifClosedAt, readRecord } from './preview.ts';
 
 /** A record as the vendor has it now. */

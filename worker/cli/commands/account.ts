@@ -1,7 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { mailPeriods } from '../../config/mail-periods.ts';
 import { namedPeriods, stepNames } from '../../reports/period-names.ts';
-import { exports } from '../exports.ts';
 import { dayHelp, instantHelp, positiveNumber, withConfig } from './options.ts';
 import { runs } from './run.ts';
 
@@ -83,7 +82,7 @@ export function addCatalogue(program: Command): void {
 export function addExport(program: Command): void {
   withConfig(program.command('export'), 'export requests --campaign 12 --config closeloop.yaml > requests.jsonl')
     .description("the service's data as JSON, one object a line")
-    .addArgument(new Argument('<what>', 'what').choices(exports))
+    .addArgument(new Argument('<what>', 'what').choices(['campaigns', 'requests', 'custom-fields', 'surveys']))
     .option('--campaign <id>', 'only of this campaign (requests, custom-fields)', positiveNumber)
     .option('--since <day>', `scheduled from this day on (campaigns: in their statistics); ${dayHelp}`)
     .option('--until <day>', 'up to and including this day')

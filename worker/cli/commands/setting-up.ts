@@ -59,7 +59,7 @@ export function addInit(program: Command): void {
   program.hook('preSubcommand', async (_program, command) => {
     if (command !== init) return;
     const { addQuestions } = await import('../init/flags.ts');
-    const { vendorsNamedIn } = await import('../init/strangers.ts');
+    const { vendorsNamedIn } = await import('../init/flags.ts');
     await addQuestions(init, await vendorsNamedIn(program.args, await loadConnectors()));
   });
 }

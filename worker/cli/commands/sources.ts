@@ -14,13 +14,13 @@ export function addSources(program: Command): void {
       'stop work on a source, in all processes, until "source resume": its deliveries are stored and wait; what runs already ends',
     )
     .option('--why <text>', 'shown by "status" to everybody who looks: no names of customers')
-    .action(runs(async () => (await import('../source-pause.ts')).pauseSource));
+    .action(runs(async () => (await import('../source.ts')).pauseSource));
 
   paused(source.command('resume <name>'), 'source resume support --config closeloop.yaml')
     .description(
       'go on with what "source pause" has stopped; what stopped itself for a configuration error is tried at once',
     )
-    .action(runs(async () => (await import('../source-pause.ts')).resumeSource));
+    .action(runs(async () => (await import('../source.ts')).resumeSource));
 
   withConfig(source.command('rename <old> <new>'), 'source rename support helpdesk --config closeloop.yaml')
     .description(

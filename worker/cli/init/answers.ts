@@ -55,16 +55,42 @@ export class Answers {
 
   async text({ flag, ask, initial, flaw }: Question): Promise<string> {
     const given = this.given(flag);
-    if (given !== undefined && !this.#isRefused(`--${flag}`, flaw?.(given))) return given;
     if (given === undefined && initial !== undefined && this.#takesInitial) return initial;
-    if (!this.person) return given ?? this.#noteMissing(`--${flag}`);
-    return await this.again({ ask, initial, flaw });
+    return this.#taken(`--${flag}`, given, flaw) ?? (await this.again({ ask, initial, flaw }));
   }
 
   /** Asks a person, also if there was an answer before: `initial`. */
   async again({ ask, initial, flaw }: Omit<Question, 'flag'>): Promise<string> {
+    return await this.#asked((person) => person.ask(`${ask}${hint(initial)}: `), initial, flaw);
+  }
+
+  /** Never a flag: other users of the machine see those. */
+  async secret(question: { variable: string; ask: string; flaw?: Flaw | undefined }): Promise<string> {
+    const { variable, flaw } = question;
+    const known = this.#taken(`the environment variable ${variable}`, this.known(variable), flaw);
+    return known ?? (await this.secretAgain(question));
+  }
+
+  /** @param before the earlier answer, which stays where nothing is typed */
+  async secretAgain({ ask, flaw, before }: { ask: string; flaw?: Flaw | undefined; before?: string }): Promise<string> {
+    const keeps = before === undefined ? '' : '; Enter keeps it';
+    return await this.#asked((person) => person.askHidden(`${ask} (not shown${keeps}): `), before, flaw);
+  }
+
+  /** The answer that was given before, or that nobody can be asked for; undefined: a person is to be asked. */
+  #taken(what: string, given: string | undefined, flaw: Flaw | undefined): string | undefined {
+    if (given !== undefined && !this.#isRefused(what, flaw?.(given))) return given;
+    return this.person ? undefined : (given ?? this.#noteMissing(what));
+  }
+
+  /** Asks until the answer is good. @param initial the answer where nothing is typed */
+  async #asked(
+    ask: (person: Person) => Promise<string>,
+    initial: string | undefined,
+    flaw: Flaw | undefined,
+  ): Promise<string> {
     for (;;) {
-      const answer = (await this.person?.ask(`${ask}${hint(initial)}: `)) || initial;
+      const answer = (this.person && (await ask(this.person))) || initial;
       if (answer !== undefined && !this.#isRefused(undefined, flaw?.(answer))) return answer;
     }
   }
@@ -76,24 +102,6 @@ export class Answers {
     if (this.person) this.person.say(`  ${told}`);
     else this.#wrong.push(told);
     return true;
-  }
-
-  /** Never a flag: other users of the machine see those. */
-  async secret(question: { variable: string; ask: string; flaw?: Flaw | undefined }): Promise<string> {
-    const { variable, flaw } = question;
-    const known = this.known(variable);
-    if (known !== undefined && !this.#isRefused(`the environment variable ${variable}`, flaw?.(known))) return known;
-    if (!this.person) return known ?? this.#noteMissing(`the environment variable ${variable}`);
-    return await this.secretAgain(question);
-  }
-
-  /** @param before the earlier answer, which stays where nothing is typed */
-  async secretAgain({ ask, flaw, before }: { ask: string; flaw?: Flaw | undefined; before?: string }): Promise<string> {
-    const keeps = before === undefined ? '' : '; Enter keeps it';
-    for (;;) {
-      const answer = (await this.person?.askHidden(`${ask} (not shown${keeps}): `)) || before;
-      if (answer !== undefined && !this.#isRefused(undefined, flaw?.(answer))) return answer;
-    }
   }
 
   /** One of these, by value or by number in the list; any text where `isFree`. */

@@ -1,24 +1,24 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { styleText } from 'node:util';
-import { refusal } from '../../../core/errors.ts';
+import { messageOf, refusal } from '../../../core/errors.ts';
 import { createFeedbackClient } from '../../../core/feedback/client.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../core/feedback/settings.ts';
+import { aboutSource } from '../../preflight/preflight.ts';
 import { check } from '../check.ts';
 import { envFileOf, readEnvFile, saveToEnvFile } from '../env-file.ts';
 import { livePorts } from '../live-ports.ts';
+import { say } from '../output.ts';
 import type { RuntimeOptions } from '../runtime.ts';
 import { setup } from '../setup.ts';
 import { withSources } from '../with-engine.ts';
-import { withAccess } from './access.ts';
 import { Answers } from './answers.ts';
-import { type Answered, type AnsweredSource, configurationText } from './configuration.ts';
+import { type Answered, type AnsweredSource, configurationText, unhappyUpTo } from './configuration.ts';
+import { withStrangers } from './flags.ts';
 import { personAt } from './person.ts';
-import { askFields, askService, askSources, askUnhappy, type ListCampaigns } from './questions.ts';
-import { withStrangers } from './strangers.ts';
-import { unhappyUpTo } from './unhappy.ts';
+import { askFields, askService, askSettings, askSources, askUnhappy, type ListCampaigns } from './questions.ts';
 
-export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
+interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
   /** The custom fields, for scripts: `custom field=expression`. */
   field: readonly string[];
   overwrite: boolean;
@@ -35,7 +35,6 @@ export async function init(options: InitOptions): Promise<number> {
   const envFile = envFileOf(file);
   const person = personAt(process.stdin, process.stderr);
   const secrets: Record<string, string> = {};
-  const say = (text: string) => void process.stderr.write(`${text}\n`);
   try {
     const answers = new Answers({ ...options }, { ...readEnvFile(envFile), ...process.env }, person);
     await refuseOverwriting(file, options.overwrite, answers);
@@ -72,11 +71,11 @@ export async function init(options: InitOptions): Promise<number> {
   } finally {
     person?.close();
   }
-  return await prepare(options, say);
+  return await prepare(options);
 }
 
 /** Runs `setup`, then `check`. */
-async function prepare(options: InitOptions, say: (text: string) => void): Promise<number> {
+async function prepare(options: InitOptions): Promise<number> {
   const { config, data, connectors, yes } = options;
   const common = { config, data, connectors, json: false };
   await setup({ ...common, yes });
@@ -104,8 +103,7 @@ async function campaignsOf(
     const mistakes = settings.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
     throw refusal(`The Feedback Collection Service: ${mistakes.join('; ')}.`);
   }
-  const campaigns: Campaign[] = [];
-  for await (const one of createFeedbackClient(settings.data, livePorts).campaigns()) campaigns.push(one);
+  const campaigns = await Array.fromAsync(createFeedbackClient(settings.data, livePorts).campaigns());
   if (campaigns.length > 0) return campaigns;
   throw refusal('The account has no active campaign: make one at the service first.');
 }
@@ -119,12 +117,9 @@ async function chooseCampaign({ name }: AnsweredSource, campaigns: readonly Camp
 async function mapFields(
   answered: Answered,
   campaigns: readonly Campaign[],
-  { options, answers, secrets }: { options: InitOptions; answers: Answers; secrets: Readonly<Record<string, string>> },
+  { options, answers, secrets }: { options: InitOptions; answers: Answers; secrets: Record<string, string> },
 ): Promise<AnsweredSource[]> {
-  const env = { ...process.env, ...secrets };
-  const configText = configurationText(answered);
-  const { config, data, connectors } = options;
-  return await withSources({ config, configText, env, data, connectors }, async ({ pipeline }) => {
+  return await withSources(asAnswered(answered, { ...options, secrets }), async ({ pipeline }) => {
     const mapped: AnsweredSource[] = [];
     for (const source of answered.sources) {
       const live = (await pipeline(source.name).context.source.fields?.()) ?? [];
@@ -134,4 +129,59 @@ async function mapFields(
     }
     return mapped;
   });
+}
+
+/** An installation as the answers say, before they are written. */
+function asAnswered(
+  answered: Answered,
+  { config, data, connectors, secrets }: Omit<Access, 'service' | 'campaign'>,
+): RuntimeOptions {
+  const env = { ...process.env, ...secrets };
+  return { config, configText: configurationText(answered), env, data, connectors };
+}
+
+/** The settings with which `init` calls the vendors before it writes anything. */
+interface Access extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
+  service: Omit<Answered, 'sources' | 'unhappy'>;
+  /** Any campaign of the account, as a source has to have a campaign. */
+  campaign: string;
+  secrets: Record<string, string>;
+}
+
+/** Tries the answers at the vendor, and asks anew what leads to no account there; answers that are given again stay. */
+async function withAccess(source: AnsweredSource, access: Access, answers: Answers): Promise<AnsweredSource> {
+  let tried = source;
+  while (answers.person) {
+    const problems = await accessProblems(tried, access);
+    if (problems.length === 0) return tried;
+    for (const problem of problems) answers.person.say(`  ${problem}`);
+    const before = answersOf(tried, access.secrets);
+    tried = { ...tried, ...(await askSettings(tried, answers, access.secrets, tried)) };
+    if (answersOf(tried, access.secrets) === before) return tried;
+  }
+  return tried;
+}
+
+function answersOf({ settings, baseUrl }: AnsweredSource, secrets: Readonly<Record<string, string>>): string {
+  return JSON.stringify([baseUrl, ...settings.values(), secrets]);
+}
+
+/** The errors that `check` finds in the answers. Fields and webhooks may still be missing: `setup` creates them. */
+async function accessProblems(source: AnsweredSource, access: Access): Promise<string[]> {
+  const { service, campaign } = access;
+  const answered: Answered = { ...service, unhappy: 'nobody', sources: [{ ...source, campaign }] };
+  const asked = source.onboarding.questions
+    .filter(({ isMadeUp, setting }) => isMadeUp !== true && !setting.startsWith('writeBack.'))
+    .map(({ setting }) => setting.split('.')[0]);
+  try {
+    return await withSources(asAnswered(answered, access), async ({ pipeline, runtime }) => {
+      const { context } = pipeline(source.name);
+      const found = (await context.source.check?.(await aboutSource(context, runtime.config))) ?? [];
+      const isAsked = (at: string) => at === 'access' || asked.includes(at.split(/[.[]/)[0]);
+      const wrong = found.filter(({ level, at }) => level === 'error' && isAsked(at));
+      return wrong.map(({ at, problem, remedy }) => `${at}: ${problem}. ${remedy}`);
+    });
+  } catch (error) {
+    return [messageOf(error)];
+  }
 }

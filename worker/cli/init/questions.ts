@@ -5,7 +5,7 @@ import { CloseloopError, refusal } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { Campaign, CustomFieldDefinition } from '../../../core/feedback/schemas.ts';
 import type { Answers } from './answers.ts';
-import type { Answered, AnsweredSource } from './configuration.ts';
+import { type Answered, type AnsweredSource, isWay, type Unhappy, unhappyVariable, ways } from './configuration.ts';
 import { flagOf } from './flags.ts';
 import {
   apiKeyFlaw,
@@ -20,7 +20,6 @@ import {
   timeZoneFlaw,
   withApi,
 } from './flaws.ts';
-import { isWay, type Unhappy, unhappyVariable, ways } from './unhappy.ts';
 
 type Secrets = Record<string, string>;
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { check } from '../../../../worker/cli/check.ts';
 import { showJourney } from '../../../../worker/cli/journeys.ts';
-import { renameSource } from '../../../../worker/cli/source.ts';
-import { pauseSource, resumeSource } from '../../../../worker/cli/source-pause.ts';
+import { pauseSource, renameSource, resumeSource } from '../../../../worker/cli/source.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { type Loop, startLoop } from '../../../support/loop.ts';
 import { printed as printedBy, useCommands } from '../../../support/worker/cli/commands.ts';

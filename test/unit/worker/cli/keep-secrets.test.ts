@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { builtIn } from '../../../../connectors/built-in.ts';
 import { readEnvFile } from '../../../../worker/cli/env-file.ts';
-import { keepSecrets } from '../../../../worker/cli/keep-secrets.ts';
-import { lostVariables } from '../../../../worker/cli/lost-variables.ts';
+import { keepSecrets, lostVariables } from '../../../../worker/cli/secret-variables.ts';
 import { ConfigError } from '../../../../worker/config/problem.ts';
 import { useFolder } from '../../../support/folder.ts';
 

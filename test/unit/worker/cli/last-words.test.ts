@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastWords } from '../../../../worker/cli/last-words.ts';
+import { lastWords } from '../../../../worker/cli/finish.ts';
 
 const secret = 'S3CR3T';
 

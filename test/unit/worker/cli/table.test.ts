@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bar, table } from '../../../../worker/cli/table.ts';
+import { bar, table } from '../../../../worker/cli/output.ts';
 
 test('columns are as wide as their longest cell; figures stand to the right, also where some are missing', () => {
   const rows = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ByHand, refuseOutsideHours } from '../../../../worker/cli/text-hours.ts';
+import { type ByHand, refuseOutsideHours } from '../../../../worker/cli/requests.ts';
 
 const campaign: ByHand['campaign'] = {
   id: 14,

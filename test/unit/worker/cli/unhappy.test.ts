@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unhappyUpTo } from '../../../../worker/cli/init/unhappy.ts';
+import { unhappyUpTo } from '../../../../worker/cli/init/configuration.ts';
 
 test.each([
   ['avg', [1, 2, 3, 4, 5], 2],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csv } from '../../../../worker/reports/csv.ts';
+import { csv } from '../../../../worker/reports/cells.ts';
 
 test.each([
   ['plain', 'plain'],

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type GradeFigures, rowOf } from '../../../../worker/reports/grades.ts';
-import { mostAsked, together } from '../../../../worker/reports/others.ts';
+import { type GradeFigures, mostAsked, rowOf, together } from '../../../../worker/reports/grades.ts';
 
 const scale = [1, 2, 3, 4, 5];
 const mean = (grades: readonly number[]) => grades.reduce((a, b) => a + b, 0) / grades.length;

@@ -8,7 +8,7 @@ import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { poll } from '../../../../../worker/pipeline/plan/poll.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { beginMasking } from '../../../../../worker/support/masking.ts';
+import { beginMasking } from '../../../../../worker/support/people.ts';
 import {
   eventOf,
   gradedElsewhere,

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { RecentReadings } from '../../../../worker/reports/recent-readings.ts';
+import { RecentReadings } from '../../../../worker/dashboard/recent-readings.ts';
 
 const away = () => Promise.reject(new CloseloopError('it does not answer', { kind: 'transient' }));
 

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import type { Journey } from '../journey/journey.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
@@ -5,11 +6,12 @@ import type { Held } from '../operations/holds.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
-import type { PreviewedClosing } from './preview.ts';
-import type { StoredSource } from './source-state.ts';
+import type { PreviewedClosing } from '../support/preview.ts';
+import type { StoredSource } from '../support/source-state.ts';
+import { table } from './output.ts';
 
 /** An outcome, real or expected, that several closings of a source share. */
-export interface Outcome {
+interface Outcome {
   /** The source's name in the configuration. */
   source: string;
   what: string;
@@ -19,14 +21,14 @@ export interface Outcome {
 }
 
 /** A closing that a person should look at before going live. */
-export interface ForReview {
+interface ForReview {
   journey: string;
   record: string;
   why: string;
 }
 
 /** Closings by their outcome, real or expected. */
-export interface Summary {
+interface Summary {
   closings: number;
   /** Most frequent first, without those that a person should look at. */
   outcomes: (Outcome & { count: number })[];
@@ -122,7 +124,7 @@ function outcomeOf({ state, reason, rule, campaign, test }: Journey): Omit<Outco
 export async function dryRunSummary(
   sources: readonly Pick<StoredSource, 'name' | 'storedAs' | 'store' | 'holds'>[],
   redis: RedisClient,
-  closed: { since?: Date; until?: Date } = {},
+  closed: { since?: Date | undefined; until?: Date | undefined } = {},
 ): Promise<DryRunSummary> {
   const { since = new Date(0), until = new Date(8.64e15) } = closed;
   const count = new SummaryCount();
@@ -147,4 +149,31 @@ export function sentenceOf({ closings, outcomes, forReview }: Summary): string {
   const parts = [...sums].map(([what, n]) => `${n} ${what}`);
   const look = forReview.count === 0 ? [] : [`${forReview.count} that you should look at`];
   return `${closings} ${closings === 1 ? 'closing' : 'closings'}: ${[...parts, ...look].join(', ')}`;
+}
+
+/** The most closings that the text for people lists. JSON lists up to a thousand. */
+const shownForReview = 50;
+
+/** A summary for people: its sentence, a table of outcomes, and the closings that a person should look at. @param further more lines for the last part */
+export function summaryText(summary: Summary, further: readonly string[] = []): string {
+  const { outcomes, forReview } = summary;
+  const rows = outcomes.map(({ source, what, rule = '', campaign = '', count }) => [
+    source,
+    what,
+    rule,
+    String(campaign),
+    String(count),
+  ]);
+  const shown = forReview.first.slice(0, shownForReview);
+  const more = forReview.count - shown.length;
+  const lines = [
+    ...shown.map(({ journey, why }) => `  ${journey}  ${why}`),
+    ...(more > 0 ? [`  and ${more} more: --json lists them`] : []),
+    ...further.map((line) => `  ${line}`),
+  ];
+  return [
+    `${styleText('bold', sentenceOf(summary))}\n`,
+    ...(rows.length > 0 ? ['\n', table([['source', 'what', 'rule', 'campaign', 'closings'], ...rows])] : []),
+    ...(lines.length > 0 ? [`\nTo look at:\n${lines.join('\n')}\n`] : []),
+  ].join('');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { causeOf } from '../../../../worker/support/causes.ts';
+import { causeOf } from '../../../../worker/dashboard/last-work.ts';
 
 test.each([
   ['since 2026-05-04T08:00:00.000Z: no answer', 'since 2026-06-01T00:00:00Z: no answer'],

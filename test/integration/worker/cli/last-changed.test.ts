@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { lastChanged } from '../../../../worker/cli/journeys.ts';
 import type { Journey } from '../../../../worker/journey/journey.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import type { JourneyFilter } from '../../../../worker/support/journey-filter.ts';
-import { lastChanged } from '../../../../worker/support/last-changed.ts';
 import { useManual } from '../../../support/manual.ts';
 import { listOf } from '../../../support/state-lists.ts';
 

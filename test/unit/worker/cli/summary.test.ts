@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentenceOf } from '../../../../worker/support/summary.ts';
+import { sentenceOf } from '../../../../worker/cli/summary.ts';
 
 const nothing = { closings: 0, outcomes: [], forReview: { count: 0, first: [] } };
 

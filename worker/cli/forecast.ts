@@ -1,4 +1,4 @@
-import type { Forecast } from '../support/forecast.ts';
+import type { Forecast } from '../support/preview.ts';
 
 /** The request that would be sent, a line for each part. */
 export function forecastLines({ rule, request, trace }: Forecast, timeZone: string): string[] {
@@ -19,3 +19,9 @@ export function forecastLines({ rule, request, trace }: Forecast, timeZone: stri
 
 /** A named part. */
 export const row = (name: string, text: string): string => `${name.padEnd(9)} ${text}`;
+
+/** A forecast as JSON. */
+export function forecastForMachines({ decision, reason, why, rule, request, trace }: Forecast) {
+  const { campaign, ...sent } = request ?? {};
+  return { decision, reason, why, rule: rule?.name, campaign: campaign?.id, ...sent, trace };
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Rule } from '../../../../worker/config/rule.ts';
-import { ruleInWords } from '../../../../worker/support/rule-in-words.ts';
+import { ruleInWords } from '../../../../worker/dashboard/rule-in-words.ts';
 
 const names = new Map([[12, 'After support']]);
 
