@@ -28,10 +28,8 @@ interface JsonataExpression {
   evaluate(input: unknown): Promise<unknown>;
 }
 
-/** One evaluation. Call `turn` until it returns a result. */
-export interface Evaluation {
-  turn(): Evaluated | undefined;
-}
+/** One turn of an evaluation. Call it until it returns a result. */
+export type Turn = () => Evaluated | undefined;
 
 interface Realm {
   jsonata: (source: string, options: { RegexEngine: unknown; stack: number; sequence: number }) => JsonataExpression;
@@ -98,9 +96,8 @@ class Sandbox {
     return { value: this.#realm.JSON.parse(json) };
   }
 
-  begin({ expression }: Compiled, { value }: SandboxRecord, timeMs: number): Evaluation {
+  begin({ expression }: Compiled, { value }: SandboxRecord, timeMs: number): Turn {
     const budget = new Budget(timeMs);
-    let waiting: (() => void)[] = [];
     let result: Evaluated | undefined;
     const failed = (error: unknown): void => {
       result = { ok: false, failure: failureOf(error) };
@@ -113,21 +110,19 @@ class Sandbox {
       }
     };
     let go = (): void => this.#realm.settle(expression.evaluate(value), done, failed);
-    return {
-      turn: () => {
-        this.#budget = budget;
-        this.#waiting = [];
-        budget.beginTurn();
-        this.#context.go = go;
-        this.#turn.runInContext(this.#context);
-        this.#budget = undefined;
-        budget.endTurn();
-        waiting = this.#waiting;
-        go = () => {
-          for (const resume of waiting) resume();
-        };
-        return result;
-      },
+    return () => {
+      this.#budget = budget;
+      this.#waiting = [];
+      budget.beginTurn();
+      this.#context.go = go;
+      this.#turn.runInContext(this.#context);
+      this.#budget = undefined;
+      budget.endTurn();
+      const waiting = this.#waiting;
+      go = () => {
+        for (const resume of waiting) resume();
+      };
+      return result;
     };
   }
 

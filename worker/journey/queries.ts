@@ -3,7 +3,7 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import { type RedisClient, runScript } from '../redis/client.ts';
 import { callNames, type JourneyCall } from './calls.ts';
-import { countsBetween, type HourCounts } from './hourly-sums.ts';
+import { countsBetween, type HourCounts } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import { endOfTime, type ListEntry, type ListName, type StateLists } from './state-lists.ts';

@@ -74,8 +74,7 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   const lock = await ownOrShare(data, socket);
   if (lock.free) return { socket, own: true, stop: await start(lock) };
   say(`Using the Redis of process ${lock.pid}; when that process ends, this one goes on with a Redis of its own.`);
-  const successor = new Successor({ data, socket, start, say });
-  return { socket, own: false, stop: () => successor.stop() };
+  return { socket, own: false, stop: succeeding({ data, socket, say }, start) };
 }
 
 type Held = Extract<Lock, { free: true }>;
@@ -102,57 +101,49 @@ async function startOwn(
   }
 }
 
-interface Place {
-  data: string;
-  socket: string;
-  start: (lock: Held) => Promise<() => Promise<void>>;
-  say: (line: string) => void;
-}
-
-/** Shares the Redis of another process, and starts a Redis when that process has ended, or is already ending. */
-class Successor {
-  readonly #at: Place;
-  readonly #stopping = new AbortController();
-  readonly #watching: Promise<void>;
-  #stopOwn: (() => Promise<void>) | undefined;
-
-  constructor(at: Place) {
-    this.#at = at;
-    this.#watching = this.#watch();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#watching;
-    await this.#stopOwn?.();
-  }
-
-  async #watch(): Promise<void> {
-    const { signal } = this.#stopping;
-    for (let pauseMs = checkMs; !signal.aborted && !this.#stopOwn; ) {
-      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        pauseMs = checkMs;
-        await this.#succeed();
-      } catch (error) {
-        this.#at.say(`${messageOf(error)} It is tried again.`);
-        pauseMs = tryAgainMs;
-      }
-    }
-  }
+/**
+ * Shares the Redis of another process, and starts a Redis when that process has ended, or is already ending.
+ * @returns stops that
+ */
+function succeeding(
+  { data, socket, say }: { data: string; socket: string; say: (line: string) => void },
+  start: (lock: Held) => Promise<() => Promise<void>>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let stopOwn: (() => Promise<void>) | undefined;
 
   /** One of the waiting processes gets the lock; the other processes use the Redis that this process starts. */
-  async #succeed(): Promise<void> {
-    const { data, socket, start, say } = this.#at;
+  async function succeed(): Promise<void> {
     const path = join(data, 'lock');
     if (await isHeld(path)) return;
     const lock = await takeLock(path);
     if (!lock.free) return;
     await untilDead(lock, socket, data);
     say('The process whose Redis was shared has ended; starting one here.');
-    this.#stopOwn = await start(lock);
+    stopOwn = await start(lock);
   }
+
+  async function watch(): Promise<void> {
+    for (let pauseMs = checkMs; !signal.aborted && !stopOwn; ) {
+      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        pauseMs = checkMs;
+        await succeed();
+      } catch (error) {
+        say(`${messageOf(error)} It is tried again.`);
+        pauseMs = tryAgainMs;
+      }
+    }
+  }
+
+  const watching = watch();
+  return async () => {
+    stopping.abort();
+    await watching;
+    await stopOwn?.();
+  };
 }
 
 /** @throws CloseloopError config for folders that can't be made or written: another user's, a read-only disk */

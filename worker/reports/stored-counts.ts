@@ -1,6 +1,5 @@
 import type { CampaignType } from '../../core/contact.ts';
-import { type Counts, countsKeptMs } from '../journey/hourly-counts.ts';
-import { sumOf } from '../journey/hourly-sums.ts';
+import { type Counts, countsKeptMs, sumOf } from '../journey/hourly-counts.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import type { Channel } from './channels.ts';
 import { instantsOf, type Period } from './period.ts';
