@@ -34,10 +34,6 @@ const stops = {
   aside: 'is set aside, as it was stopped just before',
 };
 
-export function failed(message: string, kind: 'config' | 'permanent'): CloseloopError {
-  return new CloseloopError(message, { kind }, { outcome: 'never-sent' });
-}
-
 export function quoted(source: string): string {
   const line = source.trim().replaceAll(/\s+/g, ' ');
   return `\`${line.length > 80 ? `${line.slice(0, 79)}…` : line}\``;
