@@ -1,9 +1,8 @@
 import { CloseloopError, neverSent } from '../errors.ts';
 import { days } from './days.ts';
 import { formatDuration } from './duration.ts';
-import type { HolidayRules } from './holidays.ts';
-import { holidaysOf, workdays } from './holidays.ts';
-import type { RecipientPlace } from './recipient-place.ts';
+import { type HolidayRules, holidaysOf, workdays } from './holidays.ts';
+import { type RecipientPlace, recipientPlace } from './recipient-place.ts';
 import { firstClosing, firstOpening, type Hours, meet, type SendWindow, windowOf } from './send-window.ts';
 import { dayMs, isZone, wallTime, weekdayOf } from './wall-clock.ts';
 
@@ -104,7 +103,7 @@ export function messageWindows(hours: MessageHours): { windows: [SendWindow, ...
   const { campaign, window, accountZone, sms, holidays } = hours;
   if (!isZone(accountZone))
     throw neverSent(`feedback.timeZone: "${accountZone}" is not a time zone like Europe/Tallinn`);
-  const { zone, zones, why } = hours.recipient ?? nowhere(accountZone);
+  const { zone, zones, why } = hours.recipient ?? recipientPlace({}, accountZone);
   const campaignName = `campaign${campaign.id === undefined ? '' : ` ${campaign.id}`} sends`;
   const ofCampaign = windowOf(campaignName, { from: campaign.sendFrom, until: campaign.sendUntil }, accountZone);
   const windows: [SendWindow, ...SendWindow[]] = [ofCampaign];
@@ -117,10 +116,6 @@ export function messageWindows(hours: MessageHours): { windows: [SendWindow, ...
 
   const isOfRecipient = window?.zone === 'recipient' || sms !== undefined || holidays !== undefined;
   return { windows, why: [...(isOfRecipient ? [why] : []), ...(calendar?.why ?? [])] };
-}
-
-function nowhere(zone: string): Pick<RecipientPlace, 'zone' | 'zones' | 'why'> {
-  return { zone, zones: [zone], why: `the recipient's zone is not known: the account's, ${zone}` };
 }
 
 function never({ sms, holidays }: MessageHours, windows: readonly SendWindow[]): never {
