@@ -13,11 +13,8 @@ export class ExpressionSetAside extends CloseloopError {
   /** @param place the place of the expression: 'rule "phone team"' */
   constructor(source: string, why: keyof typeof stops, place = '') {
     const where = place === '' ? '' : ` of ${place}`;
-    super(
-      `The expression ${quoted(source)}${where} ${stops[why]}. ${endless}`,
-      { kind: 'config' },
-      { outcome: 'never-sent' },
-    );
+    const message = `The expression ${quoted(source)}${where} ${stops[why]}. ${endless}`;
+    super(message, { kind: 'config' }, { outcome: 'never-sent' });
     this.source = source;
     this.#why = why;
   }

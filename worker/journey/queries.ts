@@ -91,10 +91,8 @@ export class JourneyQueries {
   }
 
   async #inOrder(entries: readonly string[], left: OnUnreadable | undefined): Promise<Journey[]> {
-    const journeys = await this.#reader.those(
-      entries.map((entry) => this.#keys.journeyOfEntry(entry)),
-      left,
-    );
+    const ids = entries.map((entry) => this.#keys.journeyOfEntry(entry));
+    const journeys = await this.#reader.those(ids, left);
     return journeys.sort((a, b) => a.closedAt.getTime() - b.closedAt.getTime());
   }
 

@@ -5,7 +5,7 @@ import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, neverSent } from '../../core/errors.ts';
 import { isHeld, type Lock, takeLock } from './file-lock.ts';
 import { findServerBinary, type ServerBinary, serverCache } from './server-binary.ts';
 
@@ -152,11 +152,8 @@ async function makeOurs(dir: string, data: string): Promise<void> {
     await mkdir(data, { recursive: true, mode: 0o700 });
     for (const folder of [dir, data]) await access(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw new CloseloopError(
-      `Can't keep data in ${dir} (${messageOf(cause)}). Choose another folder with --data, or name a Redis in the configuration ("redis").`,
-      { kind: 'config' },
-      { cause },
-    );
+    const remedy = 'Choose another folder with --data, or name a Redis in the configuration ("redis").';
+    throw neverSent(`Can't keep data in ${dir} (${messageOf(cause)}). ${remedy}`, 'config', cause);
   }
 }
 
@@ -167,10 +164,8 @@ async function ownOrShare(data: string, socket: string): Promise<Lock> {
     if (lock.free) await untilDead(lock, socket, data);
     if (lock.free || (await ping(socket, 1_000)) === 'ready') return lock;
     if (Date.now() > until) {
-      throw new CloseloopError(
-        `${data} is in use by process ${lock.pid}, whose Redis does not answer. Stop that process (kill ${lock.pid}) and start again, or choose another folder with --data.`,
-        { kind: 'config' },
-      );
+      const remedy = `Stop that process (kill ${lock.pid}) and start again, or choose another folder with --data.`;
+      throw neverSent(`${data} is in use by process ${lock.pid}, whose Redis does not answer. ${remedy}`);
     }
     await sleep(100);
   }
@@ -181,11 +176,9 @@ async function untilDead(lock: Held, socket: string, data: string): Promise<void
   for (const until = Date.now() + handOverMs; (await ping(socket, 1_000)) !== 'dead'; await sleep(10)) {
     if (Date.now() < until) continue;
     await lock.release();
-    const pid = await readFile(join(data, 'redis.pid'), 'utf8').catch(() => '');
-    throw new CloseloopError(
-      `A Redis server that no closeloop owns still uses ${data}. End it${pid.trim() === '' ? '' : ` (kill ${pid.trim()})`} and start again.`,
-      { kind: 'config' },
-    );
+    const pid = (await readFile(join(data, 'redis.pid'), 'utf8').catch(() => '')).trim();
+    const how = pid === '' ? '' : ` (kill ${pid})`;
+    throw neverSent(`A Redis server that no closeloop owns still uses ${data}. End it${how} and start again.`);
   }
 }
 
@@ -202,10 +195,8 @@ async function socketFor(data: string): Promise<string> {
   const { uid, mode } = await lstat(folder);
   const uidOfOurs = process.getuid?.() ?? uid;
   if (uid !== uidOfOurs || (mode & 0o170777) !== 0o040700) {
-    throw new CloseloopError(
-      `${folder} must be a folder of yours that nobody else can enter. Remove it, or choose a shorter folder with --data.`,
-      { kind: 'config' },
-    );
+    const remedy = 'Remove it, or choose a shorter folder with --data.';
+    throw neverSent(`${folder} must be a folder of yours that nobody else can enter. ${remedy}`);
   }
   return join(folder, 'redis.sock');
 }
@@ -332,10 +323,10 @@ class Keeper {
     }
   }
 
-  async #failure(): Promise<CloseloopError> {
+  async #failure(): Promise<Error> {
     const file = join(this.#settings.dir, 'redis.log');
     const lines = (await readFile(file, 'utf8').catch(() => '')).trim().split('\n').slice(-3).join('\n  ');
-    return new CloseloopError(`The embedded Redis did not start. From ${file}:\n  ${lines}`, { kind: 'config' });
+    return neverSent(`The embedded Redis did not start. From ${file}:\n  ${lines}`);
   }
 }
 
