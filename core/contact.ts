@@ -1,7 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { CloseloopError } from './errors.ts';
+import { neverSent } from './errors.ts';
 import { international, isInternational, parsePhoneNumberFromString, phoneNumber } from './phone-numbers.ts';
 import { composed, isBlank, withoutUnseen } from './visible-text.ts';
 
@@ -229,9 +229,8 @@ function identifierFlaw(value: string): string | undefined {
 function identified(kind: Contact['kind'], value: string): Contact {
   const flaw = identifierFlaw(value);
   if (flaw === undefined) return { kind, value };
-  throw new CloseloopError(
+  throw neverSent(
     `The contact is unusable (${flaw}): give a phone number, an e-mail address or an identifier.`,
-    { kind: 'permanent' },
-    { outcome: 'never-sent' },
+    'permanent',
   );
 }

@@ -53,6 +53,11 @@ export function refusal(message: string, cause?: unknown): CloseloopError {
   return new CloseloopError(message, { kind: 'config' }, { cause });
 }
 
+/** The error of work that nothing was sent for, and nothing will be until a person acts, or ever (`permanent`). */
+export function neverSent(message: string, kind: 'config' | 'permanent' = 'config', cause?: unknown): CloseloopError {
+  return new CloseloopError(message, { kind }, { outcome: 'never-sent', cause });
+}
+
 const aDayMs = 86_400_000;
 
 /** Caps the wait that an answer asks for at a day, and ignores a value that is no number. */

@@ -6,11 +6,8 @@ import type { NewRequest, RequestQuery } from './request-form.ts';
 /* Refuses invalid arguments: JSON has no NaN, and would send another value or no value in its place. */
 
 export function badArgument(what: string): FeedbackError {
-  return new FeedbackError(
-    `Feedback service: nothing was sent: ${what}.`,
-    { kind: 'permanent' },
-    { outcome: 'never-sent' },
-  );
+  const message = `Feedback service: nothing was sent: ${what}.`;
+  return new FeedbackError(message, { kind: 'permanent' }, { outcome: 'never-sent' });
 }
 
 const Day = z.iso.date();

@@ -176,20 +176,14 @@ function campaignsOf({
   get,
   pages,
 }: Reader): Methods<'campaigns' | 'campaignPages' | 'campaign' | 'customFieldStatistics'> {
-  const campaignPages: FeedbackClient['campaignPages'] = (query = {}, options) =>
-    pages(
-      () => {
-        const chosen: Parameters = [
-          ...(query.type ?? []).map((type): [string, string] => ['type', type]),
-          ...(query.metric ?? []).map((metric): [string, string] => ['metric', metric]),
-          ...statsParameters(query),
-        ];
-        return `/appeals/campaigns${search(chosen)}`;
-      },
-      listOf(Campaign),
-      '/appeals/campaigns',
-      options,
-    );
+  const campaignPages: FeedbackClient['campaignPages'] = (query = {}, options) => {
+    const path = () => {
+      const types = (query.type ?? []).map((type): [string, string] => ['type', type]);
+      const metrics = (query.metric ?? []).map((metric): [string, string] => ['metric', metric]);
+      return `/appeals/campaigns${search([...types, ...metrics, ...statsParameters(query)])}`;
+    };
+    return pages(path, listOf(Campaign), '/appeals/campaigns', options);
+  };
   return {
     campaigns: (query, options) => each(campaignPages(query, options)),
     campaignPages,
@@ -334,13 +328,11 @@ function contactsOf({ pages }: Reader, http: Http): Methods<'contact' | 'mask' |
     sentValues: [contact.value],
     signal: options?.signal,
   });
-  const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
-    pages(
-      () => `/contacts/${contactPath(contact)}/access-log`,
-      listOf(AccessLogEntry),
-      '/contacts/:contact/access-log',
-      { ...options, sentValues: [contact.value] },
-    );
+  const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) => {
+    const path = () => `/contacts/${contactPath(contact)}/access-log`;
+    const reading = { ...options, sentValues: [contact.value] };
+    return pages(path, listOf(AccessLogEntry), '/contacts/:contact/access-log', reading);
+  };
   return {
     contact: async (contact, options) => {
       const call = callOf('GET', contact, '', options);

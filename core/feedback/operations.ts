@@ -26,10 +26,7 @@ const Scalar = z.union([z.string(), z.number(), z.boolean()]);
 /** Values sent with every call: `{data.type: appeal}`. */
 const Constants = z.record(Place, Scalar);
 /** Continues the base address, with `:id` or `:campaign` in the path or the query: `/appeals/get?number=:id`. */
-const PathTemplate = z.string().superRefine((text, context) => {
-  const flaw = pathFlaw(text);
-  if (flaw !== undefined) context.addIssue({ code: 'custom', message: flaw });
-});
+const PathTemplate = textWithout(pathFlaw);
 
 const body = (what: string) => `Where each value goes in the JSON body, as a place in it. ${what}`;
 const notSent = 'null: it is not sent';
@@ -289,6 +286,14 @@ function gaps(table: Operations): Gap[] {
 /** The placeholders of a path template, without their colon. */
 function placeholdersOf(template: string): string[] {
   return [...template.matchAll(/:([A-Za-z]\w*)/g)].map((found) => found[1] ?? '');
+}
+
+/** A text in which there is no flaw. */
+export function textWithout(flawOf: (text: string) => string | undefined) {
+  return z.string().superRefine((text, context) => {
+    const message = flawOf(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
 }
 
 function pathFlaw(text: string): string | undefined {

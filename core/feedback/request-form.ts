@@ -1,5 +1,5 @@
 import { type Contact, contactKey, normaliseContact } from '../contact.ts';
-import { CloseloopError } from '../errors.ts';
+import { neverSent } from '../errors.ts';
 import type { CustomValue } from '../mapping/field-value.ts';
 import { isBlank } from '../visible-text.ts';
 import type { InstantReader } from './instants.ts';
@@ -323,5 +323,5 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
 function pathSegment(value: string): string {
   if (value !== '' && value !== '.' && value !== '..' && value.isWellFormed()) return encodeURIComponent(value);
   const message = 'The id of the feedback request is empty or one that no address can name: give the id of its record.';
-  throw new CloseloopError(message, { kind: 'permanent' }, { outcome: 'never-sent' });
+  throw neverSent(message, 'permanent');
 }

@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import { isLoopback, isTimeZone } from '../address.ts';
-import { OperationOverrides } from './operations.ts';
+import { OperationOverrides, textWithout } from './operations.ts';
 
-const BaseUrl = z.string().superRefine((text, context) => {
-  const flaw = baseUrlFlaw(text);
-  if (flaw !== undefined) context.addIssue({ code: 'custom', message: flaw });
-});
-
-const ApiKey = z.string().superRefine((key, context) => {
-  const flaw = apiKeyFlaw(key);
-  if (flaw !== undefined) context.addIssue({ code: 'custom', message: flaw });
-});
+const BaseUrl = textWithout(baseUrlFlaw);
+const ApiKey = textWithout(apiKeyFlaw);
 
 /** An IANA zone name that this Node knows, such as `Europe/Tallinn`. An offset (`+02:00`) has no daylight saving time. */
 const TimeZone = z.string().refine(isTimeZone, {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CloseloopError } from '../errors.ts';
+import { CloseloopError, neverSent } from '../errors.ts';
 import { type Expression, evaluateAll, evaluateAtOnce, foundBy } from './expression.ts';
 import { adviceOn, callAdvice, quotesAdvice } from './expression-advice.ts';
-import { failed, functionNames, place, quoted } from './expression-failure.ts';
+import { functionNames, place, quoted } from './expression-failure.ts';
 import { type Compiled, sandbox } from './expression-sandbox.ts';
 
 /**
@@ -23,7 +23,7 @@ export function compileExpression(source: string): Expression {
     evaluate: async (input) => {
       const found = (await evaluateAll([expression], input)).of(expression);
       if (found.ok) return found.value;
-      throw failed(found.why, 'permanent');
+      throw neverSent(found.why, 'permanent');
     },
   };
   return expression;
@@ -38,7 +38,7 @@ function parsed(source: string): Compiled {
     const what = name === 'RangeError' || message === undefined ? 'not a JSONata expression' : message;
     const advice = adviceOn(source, parses);
     const remedy = advice === undefined ? '' : `. ${advice}`;
-    throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${what}${remedy}`, 'config');
+    throw neverSent(`The expression ${quoted(source)} has a mistake${place({ position })}: ${what}${remedy}`);
   }
 }
 

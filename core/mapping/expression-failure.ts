@@ -13,11 +13,8 @@ export class ExpressionSetAside extends CloseloopError {
   /** @param place the place of the expression: 'rule "phone team"' */
   constructor(source: string, why: keyof typeof stops, place = '') {
     const where = place === '' ? '' : ` of ${place}`;
-    super(
-      `The expression ${quoted(source)}${where} ${stops[why]}. ${endless}`,
-      { kind: 'config' },
-      { outcome: 'never-sent' },
-    );
+    const message = `The expression ${quoted(source)}${where} ${stops[why]}. ${endless}`;
+    super(message, { kind: 'config' }, { outcome: 'never-sent' });
     this.source = source;
     this.#why = why;
   }
@@ -33,10 +30,6 @@ const stops = {
   memory: 'was stopped, as it used up the memory that expressions have',
   aside: 'is set aside, as it was stopped just before',
 };
-
-export function failed(message: string, kind: 'config' | 'permanent'): CloseloopError {
-  return new CloseloopError(message, { kind }, { outcome: 'never-sent' });
-}
 
 export function quoted(source: string): string {
   const line = source.trim().replaceAll(/\s+/g, ' ');

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { constants, createContext, runInContext, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { Budget, isFunction, measure, measureText, tooMuch } from './expression-budget.ts';
 import { distinctIn } from './expression-distinct.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { linearRegExp } from './linear-regex.ts';
+import { type JsonataExpression, openRealm } from './expression-realm.ts';
 
 /*
  * JSONata in a JavaScript context of its own, without `process`, `require`, `fetch` and the environment, and with its own built-in objects.
@@ -22,62 +20,20 @@ export interface Compiled {
   readonly expression: JsonataExpression;
 }
 
-interface JsonataExpression {
-  ast(): unknown;
-  assign(name: string | symbol, value: unknown): void;
-  evaluate(input: unknown): Promise<unknown>;
-}
-
-/** One evaluation. Call `turn` until it returns a result. */
-export interface Evaluation {
-  turn(): Evaluated | undefined;
-}
-
-interface Realm {
-  jsonata: (source: string, options: { RegexEngine: unknown; stack: number; sequence: number }) => JsonataExpression;
-  Array: ArrayConstructor;
-  Error: ErrorConstructor;
-  Function: FunctionConstructor;
-  JSON: JSON;
-  Promise: PromiseConstructor;
-  settle: (promise: Promise<unknown>, done: (value: unknown) => void, failed: (error: unknown) => void) => void;
-}
+/** One turn of an evaluation. Call it until it returns a result. */
+export type Turn = () => Evaluated | undefined;
 
 class Sandbox {
-  readonly #context = createContext(constants.DONT_CONTEXTIFY, {
-    name: 'closeloop expressions',
-    codeGeneration: { strings: false, wasm: false },
-    microtaskMode: 'afterEvaluate',
-  });
-  readonly #realm: Realm;
-  readonly #turn = new Script('go()');
   /** The budget of the evaluation that has its turn. */
   #budget: Budget | undefined;
   #waiting: (() => void)[] = [];
-  /** The class of regular expressions, also for expressions that JSONata makes itself, as in `$toMillis`. */
-  readonly #RegExp = linearRegExp(() => void this.#budget?.tick());
-  readonly #stringify: typeof JSON.stringify;
-
-  constructor() {
-    const context = this.#context;
-    runInContext(readFileSync(createRequire(import.meta.url).resolve('jsonata'), 'utf8'), context);
-    const realm = `({ jsonata, Array, Error, Function, JSON, Promise, settle: (promise, done, failed) => {
-      promise.then((value) => done(value), (error) => failed(error));
-    } })`;
-    this.#realm = runInContext(realm, context);
-    this.#stringify = this.#realm.JSON.stringify;
-    // $base64encode and $base64decode look for a browser's functions at each call.
-    context.window = { btoa, atob };
-    context.RegExp = this.#RegExp;
-    // JSONata captures a stack trace for each failure, and may have thousands of failures at once.
-    this.#realm.Error.stackTraceLimit = 0;
-    this.#guard();
-  }
+  readonly #realm = openRealm(() => this.#budget);
+  readonly #turn = new Script('go()');
 
   /** @throws an error with a message and perhaps the position of the mistake */
   compile(source: string): Compiled {
     const expression = this.#realm.jsonata(source, {
-      RegexEngine: this.#RegExp,
+      RegexEngine: this.#realm.RegExp,
       stack: limits.depth,
       sequence: limits.list,
     });
@@ -98,9 +54,8 @@ class Sandbox {
     return { value: this.#realm.JSON.parse(json) };
   }
 
-  begin({ expression }: Compiled, { value }: SandboxRecord, timeMs: number): Evaluation {
+  begin({ expression }: Compiled, { value }: SandboxRecord, timeMs: number): Turn {
     const budget = new Budget(timeMs);
-    let waiting: (() => void)[] = [];
     let result: Evaluated | undefined;
     const failed = (error: unknown): void => {
       result = { ok: false, failure: failureOf(error) };
@@ -113,21 +68,19 @@ class Sandbox {
       }
     };
     let go = (): void => this.#realm.settle(expression.evaluate(value), done, failed);
-    return {
-      turn: () => {
-        this.#budget = budget;
-        this.#waiting = [];
-        budget.beginTurn();
-        this.#context.go = go;
-        this.#turn.runInContext(this.#context);
-        this.#budget = undefined;
-        budget.endTurn();
-        waiting = this.#waiting;
-        go = () => {
-          for (const resume of waiting) resume();
-        };
-        return result;
-      },
+    return () => {
+      this.#budget = budget;
+      this.#waiting = [];
+      budget.beginTurn();
+      this.#realm.context.go = go;
+      this.#turn.runInContext(this.#realm.context);
+      this.#budget = undefined;
+      budget.endTurn();
+      const waiting = this.#waiting;
+      go = () => {
+        for (const resume of waiting) resume();
+      };
+      return result;
     };
   }
 
@@ -153,51 +106,9 @@ class Sandbox {
     if (typeof value !== 'object' && typeof value !== 'string') return value;
     if (typeof value === 'string' && value.length < limits.text / 8) return value;
     measureText(value, 0);
-    const json = this.#stringify(value, finite);
+    const json = this.#realm.stringify(value, finite);
     if (json.length > limits.text) throw tooMuch();
     return JSON.parse(json);
-  }
-
-  /** Puts limits on the functions that JSONata calls within a step and that run for long, or make something large. */
-  #guard(): void {
-    const { Array: List, Function: Callable, JSON: Json } = this.#realm;
-    const { apply } = Reflect;
-    const { join, slice, concat } = List.prototype;
-    const stringify = this.#stringify;
-    const budget = (): Budget | undefined => this.#budget;
-    const define = (on: object, name: string, value: unknown): void => void Object.defineProperty(on, name, { value });
-
-    define(Json, 'stringify', (value: unknown, replacer: undefined, space: unknown) => {
-      measureText(value, typeof space === 'number' ? space : 0);
-      return stringify(value, replacer, typeof space === 'number' ? space : undefined);
-    });
-    define(List.prototype, 'join', function (this: unknown[], separator: string = ',') {
-      let left = limits.text - this.length * separator.length;
-      for (let i = 0; i < this.length && left >= 0; i++) left -= String(this[i] ?? '').length;
-      if (left < 0) throw tooMuch();
-      return apply(join, this, [separator]);
-    });
-    // Sorting and appending copy the rest of the list again and again.
-    for (const [name, copy] of Object.entries({ slice, concat })) {
-      define(List.prototype, name, function (this: unknown[], ...args: unknown[]) {
-        const made: unknown[] = apply(copy, this, args);
-        budget()?.make(made.length);
-        budget()?.tick();
-        return made;
-      });
-    }
-    // JSONata calls every function by `apply`, also without any step in between: `$map(list, $string)`.
-    let calls = 0;
-    define(Callable.prototype, 'apply', function (this: () => unknown, self: unknown, args: unknown[] = []) {
-      if (calls++ % 16 === 0) budget()?.tick();
-      return apply(this, self, args);
-    });
-    function Sized(length: number): unknown[] {
-      if (length > limits.text) throw tooMuch();
-      budget()?.make(length);
-      return new List(length);
-    }
-    this.#context.Array = Object.assign(Sized, { isArray: List.isArray, from: List.from, prototype: List.prototype });
   }
 }
 

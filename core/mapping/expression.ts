@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { isFunction } from './expression-budget.ts';
 import { ExpressionSetAside, place, quoted, reason } from './expression-failure.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
+import { type Compiled, type SandboxRecord, sandbox, type Turn } from './expression-sandbox.ts';
 
 /** A JSONata expression, ready to run over records. */
 export interface Expression {
@@ -107,24 +107,17 @@ function copied(input: unknown): { record: SandboxRecord } | { failure: Failure 
 
 type Evaluable = Pick<Expression, 'source' | 'compiled' | 'path'>;
 
-/** Returns the result where JSONata is not needed, or the record is too long; else an evaluation that has begun. */
-function begin(expression: Evaluable, over: Over): { result: Evaluated } | { evaluation: Evaluation } {
-  const plain = expression.path && plainValueAt(over.input, expression.path);
-  if (plain) return { result: { ok: true, ...plain } };
+/** Begins an evaluation: each call of the function that it returns is a turn, until there is a result. */
+function begin({ source, compiled, path }: Evaluable, over: Over): Turn {
+  const plain = path && plainValueAt(over.input, path);
+  if (plain) return () => ({ ok: true, ...plain });
   const copy = over.inSandbox();
-  return 'failure' in copy
-    ? { result: { ok: false, ...copy } }
-    : { evaluation: beginInSandbox(expression, copy.record) };
-}
-
-function beginInSandbox({ source, compiled }: Evaluable, record: SandboxRecord): Evaluation {
-  const evaluation = sandbox().begin(compiled, record, stopped.has(source) ? limits.suspectTimeMs : limits.timeMs);
-  return {
-    turn: () => {
-      const result = evaluation.turn();
-      if (result && stopOf(result)) stopped.set(source, (stopped.get(source) ?? 0) + 1);
-      return result;
-    },
+  if ('failure' in copy) return () => ({ ok: false, ...copy });
+  const turn = sandbox().begin(compiled, copy.record, stopped.has(source) ? limits.suspectTimeMs : limits.timeMs);
+  return () => {
+    const result = turn();
+    if (result && stopOf(result)) stopped.set(source, (stopped.get(source) ?? 0) + 1);
+    return result;
   };
 }
 
@@ -135,10 +128,8 @@ function stopOf(result: Evaluated): 'time' | 'memory' | undefined {
 
 async function find(expression: Evaluable, over: Over): Promise<ExpressionResult> {
   const { source } = expression;
-  const begun = begin(expression, over);
-  if ('result' in begun) return foundBy(source, begun.result);
-  const { evaluation } = begun;
-  const result = evaluation.turn() ?? (await inTurns(source, evaluation));
+  const turn = begin(expression, over);
+  const result = turn() ?? (await inTurns(source, turn));
   const stop = stopOf(result);
   if (stop) throw new ExpressionSetAside(source, stop);
   return foundBy(source, result);
@@ -146,26 +137,25 @@ async function find(expression: Evaluable, over: Over): Promise<ExpressionResult
 
 /** The result of an expression over a record, without waiting for a turn. */
 export function evaluateAtOnce(expression: Evaluable, input: unknown): Evaluated {
-  const begun = begin(expression, recordOf(input));
-  if ('result' in begun) return begun.result;
+  const turn = begin(expression, recordOf(input));
   for (;;) {
-    const result = begun.evaluation.turn();
+    const result = turn();
     if (result) return result;
   }
 }
 
 /** @throws ExpressionSetAside when the expression was stopped, over another record, while this evaluation waited for its turn */
-async function inTurns(source: string, evaluation: Evaluation): Promise<Evaluated> {
+async function inTurns(source: string, turn: Turn): Promise<Evaluated> {
   const before = stopped.get(source);
   await setImmediate();
   // On a busy machine the time of the first turn may pass before the evaluation has begun.
-  const soon = evaluation.turn();
+  const soon = turn();
   if (soon) return soon;
   return await oneByOne(async () => {
     if (stopped.get(source) !== before) throw new ExpressionSetAside(source, 'aside');
     for (;;) {
       await setImmediate();
-      const result = evaluation.turn();
+      const result = turn();
       if (result) return result;
     }
   });

@@ -1,10 +1,9 @@
-import { CloseloopError } from '../errors.ts';
+import { CloseloopError, neverSent } from '../errors.ts';
 import { days } from './days.ts';
 import { formatDuration } from './duration.ts';
-import type { HolidayRules } from './holidays.ts';
-import { holidaysOf, workdays } from './holidays.ts';
-import type { RecipientPlace } from './recipient-place.ts';
-import { firstClosing, firstOpening, type Hours, meet, mistake, type SendWindow, windowOf } from './send-window.ts';
+import { type HolidayRules, holidaysOf, workdays } from './holidays.ts';
+import { type RecipientPlace, recipientPlace } from './recipient-place.ts';
+import { firstClosing, firstOpening, type Hours, meet, type SendWindow, windowOf } from './send-window.ts';
 import { dayMs, isZone, wallTime, weekdayOf } from './wall-clock.ts';
 
 /** A campaign's own hours and delay, as the service gives them (specification, section 2). They always hold. */
@@ -102,8 +101,9 @@ export function nextSendTime(input: SendTimeInput): SendTime {
 /** The windows that are all open when a message goes out; `why`: for the trace. @throws CloseloopError config */
 export function messageWindows(hours: MessageHours): { windows: [SendWindow, ...SendWindow[]]; why: string[] } {
   const { campaign, window, accountZone, sms, holidays } = hours;
-  if (!isZone(accountZone)) throw mistake(`feedback.timeZone: "${accountZone}" is not a time zone like Europe/Tallinn`);
-  const { zone, zones, why } = hours.recipient ?? nowhere(accountZone);
+  if (!isZone(accountZone))
+    throw neverSent(`feedback.timeZone: "${accountZone}" is not a time zone like Europe/Tallinn`);
+  const { zone, zones, why } = hours.recipient ?? recipientPlace({}, accountZone);
   const campaignName = `campaign${campaign.id === undefined ? '' : ` ${campaign.id}`} sends`;
   const ofCampaign = windowOf(campaignName, { from: campaign.sendFrom, until: campaign.sendUntil }, accountZone);
   const windows: [SendWindow, ...SendWindow[]] = [ofCampaign];
@@ -118,16 +118,12 @@ export function messageWindows(hours: MessageHours): { windows: [SendWindow, ...
   return { windows, why: [...(isOfRecipient ? [why] : []), ...(calendar?.why ?? [])] };
 }
 
-function nowhere(zone: string): Pick<RecipientPlace, 'zone' | 'zones' | 'why'> {
-  return { zone, zones: [zone], why: `the recipient's zone is not known: the account's, ${zone}` };
-}
-
 function never({ sms, holidays }: MessageHours, windows: readonly SendWindow[]): never {
   // Perhaps only this recipient's clock or calendar leaves no hour: then the source must not stop.
   const isOfRecipient =
     sms !== undefined || holidays !== undefined || new Set(windows.map(({ zone }) => zone)).size > 1;
   const kind = isOfRecipient ? 'permanent' : 'config';
-  throw new CloseloopError(neverTogether(windows), { kind }, { outcome: 'never-sent' });
+  throw neverSent(neverTogether(windows), kind);
 }
 
 function neverTogether(windows: readonly SendWindow[]): string {

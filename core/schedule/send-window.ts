@@ -1,4 +1,4 @@
-import { CloseloopError } from '../errors.ts';
+import { neverSent } from '../errors.ts';
 import { type Day, days } from './days.ts';
 import { dayMs, readingOf, spanAt, type WallTime, wallTime, weekdayOf } from './wall-clock.ts';
 
@@ -144,7 +144,7 @@ export interface Hours {
 export function windowOf(name: string, hours: Hours, zone: string): SendWindow {
   const from = secondsOf(hours.from ?? '00:00', name);
   const until = secondsOf(hours.until ?? '24:00', name);
-  if (hours.days?.length === 0) throw mistake(`${name} on no day: give window.days at least one, or leave it out`);
+  if (hours.days?.length === 0) throw neverSent(`${name} on no day: give window.days at least one, or leave it out`);
   const chosen = hours.days === undefined ? undefined : new Set(hours.days.map((day) => days.indexOf(day) + 1));
   const dayNames = chosen === undefined ? '' : ` ${days.filter((_, index) => chosen.has(index + 1)).join(', ')}`;
   const span = from === until || until - from === 86_400 ? 'at any hour' : `${clock(from)}–${clock(until)}`;
@@ -156,14 +156,10 @@ export function secondsOf(text: string, name: string): number {
   const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second ?? 0);
   // This is false for NaN, where the text has another form.
   if (seconds <= 86_400) return seconds;
-  throw mistake(`${name} from or until "${text}": must be a time of day like "09:00"`);
+  throw neverSent(`${name} from or until "${text}": must be a time of day like "09:00"`);
 }
 
 function clock(seconds: number): string {
   const parts = [seconds / 3_600, (seconds / 60) % 60, ...(seconds % 60 === 0 ? [] : [seconds % 60])];
   return parts.map((part) => String(Math.floor(part)).padStart(2, '0')).join(':');
-}
-
-export function mistake(message: string): CloseloopError {
-  return new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
 }

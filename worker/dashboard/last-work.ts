@@ -1,4 +1,4 @@
-import { sumOf } from '../journey/hourly-sums.ts';
+import { sumOf } from '../journey/hourly-counts.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { deliveriesByHour } from '../operations/delivery-counts.ts';

@@ -7,19 +7,8 @@ import { releaseLock } from '../redis/lock.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest, bucketOf } from './journey-keys.ts';
 import { LastAsked, memoryMs, type OwnNote, takenBack, withoutJourney, withRequestsOf } from './last-asked.ts';
-import { forgetScript, knownScript, lockScript, reserveScript, settingNotes } from './people-scripts.ts';
+import { changeScript, forgetScript, knownScript, lockScript, reserveScript, setScript } from './people-scripts.ts';
 import { waitingClosings } from './waiting-closings.ts';
-
-/** KEYS notes · ARGV address, the new note or '', ms */
-const setScript = `${settingNotes}
-setNote(KEYS[1], unpack(ARGV))
-return 1`;
-
-/** Compare and set, so that no concurrent change is lost. KEYS notes · ARGV address, the new note or '', ms, the note as read */
-const changeScript = `${settingNotes}
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[4] then return 0 end
-setNote(KEYS[1], unpack(ARGV, 1, 3))
-return 1`;
 
 /** The most addresses of one person. A mailbox or number with more is shared, as in an office. */
 const mostAddresses = 16;

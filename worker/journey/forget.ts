@@ -1,28 +1,8 @@
 import { type RedisClient, runScript } from '../redis/client.ts';
 import { type Journey, onlyKnown } from './journey.ts';
 import { answeredAt, type JourneyKeys, listedAt } from './journey-keys.ts';
-import { changingLists } from './list-scripts.ts';
-import { recordMemory } from './record-scripts.ts';
+import { forgetScript } from './journey-scripts.ts';
 import { mayFollow, step } from './transitions.ts';
-
-/**
- * A record is remembered as long as any of its journeys: else a journey number would be used twice, and a customer asked twice.
- * Returns 1, or 0 when the journey is gone, or was changed since it was read.
- * KEYS journey, list, requests, records, list of answers · ARGV id, request id or '', rev, tag, record id, instant in the list, when it was
- * answered or '', of each person the key and entry…
- */
-const forgetScript = `${changingLists}${recordMemory}
-local id, request, rev, tag, record, at, answered = unpack(ARGV, 1, 7)
-if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
-redis.call('DEL', KEYS[1])
-unlist(KEYS[2], at, id)
-if answered ~= '' then unlist(KEYS[5], answered, id) end
-if request ~= '' then redis.call('HDEL', KEYS[3], request) end
-for i = 8, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
-if not forgetNumber(KEYS[4], record, string.match(id, '%d+$')) then return 1 end
-redis.call('DEL', tag .. ':snapshot:' .. record)
-forgetMerges(tag, record)
-return 1`;
 
 /** Removes a journey with all that is stored of it, unless its revision is another by now (`JourneyStore.forget`). */
 export async function forgetJourney(

@@ -31,7 +31,7 @@ export function addressDigest(seal: Seal, key: string): string {
   return seal.digest(key).slice(0, 22);
 }
 
-/** The key of the memory of records with journeys: record-scripts.ts. */
+/** The key of the memory of records with journeys: journey-scripts.ts. */
 export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../core/errors.ts';
+import { neverSent } from '../../core/errors.ts';
 import { type RedisClient, runScript } from '../redis/client.ts';
 import { dataVersion, type KnownData, type Migration } from '../redis/data-version.ts';
 import { globalTag, knownSourcesKey, tagOf } from '../redis/keys.ts';
@@ -28,11 +28,9 @@ const onlyOfTheLastLayout: Migration = async (redis) => {
     for (const state of ['skipped', 'asked', 'answered', 'written', 'cancelled', 'expired', 'failed', 'parked']) {
       const list = `${tagOf(source)}:state:${state}`;
       if ((await redis.exists(list)) === 0 || (await redis.exists(`${list}:count`)) === 1) continue;
-      throw new CloseloopError(
+      throw neverSent(
         `The data in this Redis are of a closeloop from before the first release, which nothing takes up: source ${source} has lists of another layout. ` +
           'Use an empty Redis, or restore the copy from before the upgrade for that closeloop (docs/upgrade.md)',
-        { kind: 'config' },
-        { outcome: 'never-sent' },
       );
     }
   }

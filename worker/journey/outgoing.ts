@@ -79,22 +79,7 @@ function told(before: Journey, after: Journey): Happened[] {
 }
 
 /** Events that a target has not taken within this time are forgotten, and so are events that were given up so long ago. */
-const keepMs = 30 * 86_400_000;
-
-/**
- * Used by scripts that change a journey: ARGV from `from` on hold for each event the list of the target for the record, all that is due to
- * the target, the event and its instant.
- */
-export const tellingOthers = `
-local function tellOthers(from)
-  for i = from, #ARGV, 4 do
-    redis.call('RPUSH', ARGV[i], ARGV[i + 2])
-    redis.call('ZADD', ARGV[i + 1], ARGV[i + 3], ARGV[i + 2])
-    redis.call('PEXPIRE', ARGV[i], ${keepMs})
-    redis.call('PEXPIRE', ARGV[i + 1], ${keepMs})
-  end
-end
-`;
+export const keptEventsMs = 30 * 86_400_000;
 
 /** The event is sent, or nothing is left to tell. KEYS list, due · ARGV event */
 const endScript = `
@@ -200,9 +185,9 @@ export class OutgoingEvents {
 
   /** Sets aside all that is due to the target about this record. */
   async giveUp(target: string, recordId: string): Promise<void> {
-    // An event is given up some days after it happened, and kept for `keepMs` from then on.
-    const forgottenMs = this.#now().getTime() - 2 * keepMs;
-    await runScript(this.#redis, giveUpScript, this.#all(target, recordId), keepMs, forgottenMs);
+    // An event is given up some days after it happened, and kept for `keptEventsMs` from then on.
+    const forgottenMs = this.#now().getTime() - 2 * keptEventsMs;
+    await runScript(this.#redis, giveUpScript, this.#all(target, recordId), keptEventsMs, forgottenMs);
   }
 
   /** Has what was given up since then sent after all, also where more about the record has come since. @returns how many events */
@@ -211,7 +196,7 @@ export class OutgoingEvents {
     for await (const records of this.records(target, 'given-up', since))
       for (const recordId of records) {
         const keys = this.#all(target, recordId);
-        count += Number(await runScript(this.#redis, replayScript, keys, since.getTime(), keepMs));
+        count += Number(await runScript(this.#redis, replayScript, keys, since.getTime(), keptEventsMs));
       }
     return count;
   }
@@ -230,7 +215,7 @@ export class OutgoingEvents {
 
   /** Forgets what is too old: the lists of records end by themselves. */
   async forgetOld(target: string): Promise<void> {
-    const before = this.#now().getTime() - keepMs;
+    const before = this.#now().getTime() - keptEventsMs;
     await this.#redis.zremrangebyscore(this.#ofTarget(target, 'due'), '-inf', before);
     await this.#redis.zremrangebyscore(this.#ofTarget(target, 'given-up'), '-inf', before);
   }

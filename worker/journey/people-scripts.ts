@@ -63,6 +63,17 @@ local function setNote(notes, address, note, ms)
 end
 `;
 
+/** KEYS notes · ARGV address, the new note or '', ms */
+export const setScript = `${settingNotes}
+setNote(KEYS[1], unpack(ARGV))
+return 1`;
+
+/** Compare and set, so that no concurrent change is lost. KEYS notes · ARGV address, the new note or '', ms, the note as read */
+export const changeScript = `${settingNotes}
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[4] then return 0 end
+setNote(KEYS[1], unpack(ARGV, 1, 3))
+return 1`;
+
 /**
  * Links the addresses of one person, and locks the person: one journey at a time asks them. An address that would give a
  * person more addresses than the most is left out: a shared address belongs to no one person. Links expire when the longest throttle has

@@ -3,7 +3,7 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import { type RedisClient, runScript } from '../redis/client.ts';
 import { callNames, type JourneyCall } from './calls.ts';
-import { countsBetween, type HourCounts } from './hourly-sums.ts';
+import { countsBetween, type HourCounts } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import { endOfTime, type ListEntry, type ListName, type StateLists } from './state-lists.ts';
@@ -91,10 +91,8 @@ export class JourneyQueries {
   }
 
   async #inOrder(entries: readonly string[], left: OnUnreadable | undefined): Promise<Journey[]> {
-    const journeys = await this.#reader.those(
-      entries.map((entry) => this.#keys.journeyOfEntry(entry)),
-      left,
-    );
+    const ids = entries.map((entry) => this.#keys.journeyOfEntry(entry));
+    const journeys = await this.#reader.those(ids, left);
     return journeys.sort((a, b) => a.closedAt.getTime() - b.closedAt.getTime());
   }
 

@@ -1,8 +1,8 @@
 import { type RedisClient, runScript } from '../redis/client.ts';
 import type { Journey } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
+import { changeMs, changeScript, mergeScript, unknownMs } from './journey-scripts.ts';
 import { mayHaveAsked } from './outcomes.ts';
-import { changeMs, changeScript, mergeScript, unknownMs } from './record-scripts.ts';
 import type { JourneyReader, OnUnreadable } from './stored-journey.ts';
 
 /**
@@ -130,7 +130,7 @@ function idOf(recordId: string, n: number): string {
 }
 
 /**
- * The memory of each record of one source, whose layout is in record-scripts.ts: its journeys, who was asked about it, and what events say of
+ * The memory of each record of one source, whose layout is in journey-scripts.ts: its journeys, who was asked about it, and what events say of
  * it: that it was merged, or may have changed otherwise.
  */
 export class RecordMemory {

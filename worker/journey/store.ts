@@ -5,95 +5,19 @@ import type { Seal } from '../redis/seal.ts';
 import { type CallNames, callNames, newCallsOf, withCalls } from './calls.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { forgetJourney } from './forget.ts';
-import { countChanges, countsKeptMs } from './hourly-counts.ts';
+import { countChanges } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
 import { answeredAt, JourneyKeys, listedAt } from './journey-keys.ts';
-import { changingLists } from './list-scripts.ts';
+import { createScript, saveScript } from './journey-scripts.ts';
 import { askedStates } from './outcomes.ts';
-import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
+import { OutgoingEvents, type TellsOthers } from './outgoing.ts';
 import { JourneyQueries } from './queries.ts';
 import { RecordMemory } from './record-memory.ts';
-import { recordMemory } from './record-scripts.ts';
 import { currentRecordOf } from './refs.ts';
-import { type CollectPass, type JourneyRequests, journeyRequests, requestMemory } from './requests.ts';
+import { type CollectPass, type JourneyRequests, journeyRequests } from './requests.ts';
 import { type StateLists, stateLists } from './state-lists.ts';
 import { JourneyReader, type OnUnreadable, type Stored, sealed } from './stored-journey.ts';
 import type { Decision } from './transitions.ts';
-
-// Every change of a journey is one script, so that the journey, its trace and its indexes never disagree, wherever the process is killed. Keys that are not
-// among KEYS carry the source's tag, and lie in the same slot. A journey is one string, which takes less than a hash: its revision,
-// a word that is empty now (once its state), and all else sealed.
-
-/**
- * Stores a journey, unless its closing or its event already has a journey.
- * KEYS records, merges, list of the state, list of answers · ARGV tag, record id, names of the closing and of the event, sealed journey,
- * instant in the list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, when it was answered or '', number of people to index it
- * under, of each the key and entry…, then what `tellOthers` takes
- * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
- * journey has another id, or something else than what was seen is remembered of the record.
- */
-const createScript = `${changingLists}${recordMemory}${tellingOthers}
-local tag, record, closing, event, sealed, at, id, seen, hasAsked, answered = unpack(ARGV, 1, 10)
-local count, alive, asked, names = recall(KEYS[1], record)
-local ofEvent = numberOf(names, event)
-local known = ofEvent or numberOf(names, closing)
-if known then
-  -- An event beyond this limit is not remembered: if the vendor sends the event again, it is planned again and ends here again.
-  if not ofEvent and #names < 12000 then remember(KEYS[1], record, count, alive, asked, names .. ' ' .. event .. known) end
-  -- An earlier try of this call has stored the journey, and its reply was lost: the client then repeats the call. No two sealed texts are equal by chance.
-  local isRepeated = redis.call('GET', tag .. ':journey:' .. record .. '.' .. known) == '1  ' .. sealed
-  return {record .. '.' .. known, isRepeated and 1 or 0}
-end
-if seen ~= '' and seen ~= asked .. ' ' .. (redis.call('HGET', KEYS[2], 'changes') or '') then return {} end
-count = count + 1
-if id ~= record .. '.' .. count then return {} end
-if hasAsked == '1' then asked = count end
-remember(KEYS[1], record, count, alive + 1, asked, names .. ' ' .. event .. count .. ' ' .. closing .. count)
-redis.call('SET', tag .. ':journey:' .. id, '1  ' .. sealed)
-enlist(KEYS[3], at, id)
-if answered ~= '' then enlist(KEYS[4], answered, id) end
-local people = 11 + 2 * ARGV[11]
-for i = 12, people, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
-tellOthers(people + 1)
-redis.call('PERSIST', KEYS[2])
-redis.call('PERSIST', tag .. ':snapshot:' .. record)
-return {id, 1}`;
-
-/**
- * KEYS journey, list of the old state, list of the new one, records, merges of what its record was merged into or of itself, requests,
- * list of answers
- * ARGV rev, instant in the old list, sealed journey, id, instant in the new list, request id or '', '1' once asked ('if none': unless
- * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, record id,
- * when it was answered and when it is now ('' for neither and where both are the same), number of people to index it under, number of people
- * no longer, number of counts to change, of each of these people the key and entry, of each count its key, field and difference…, then
- * what `tellOthers` takes
- * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
- * newer pass has begun.
- */
-const saveScript = `${changingLists}${recordMemory}${requestMemory}${tellingOthers}
-local rev, wasAt, sealed, id, at, request, asked, fence, generation, record = unpack(ARGV, 1, 10)
-if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
-if fence ~= '' and tonumber(redis.call('GET', fence) or '0') > tonumber(generation) then return -1 end
-if request ~= '' and not takeRequest(KEYS[6], request, id) then return -1 end
-redis.call('SET', KEYS[1], rev + 1 .. '  ' .. sealed)
-if KEYS[2] ~= KEYS[3] or wasAt ~= at then
-  unlist(KEYS[2], wasAt, id)
-  enlist(KEYS[3], at, id)
-end
-if asked ~= '' then markAsked(KEYS[4], KEYS[5], record, id, asked) end
-if ARGV[11] ~= '' then unlist(KEYS[7], ARGV[11], id) end
-if ARGV[12] ~= '' then enlist(KEYS[7], ARGV[12], id) end
-local added = 15 + 2 * ARGV[13]
-local removed = added + 2 * ARGV[14]
-local counted = removed + 3 * ARGV[15]
-for i = 16, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
-for i = added + 1, removed, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
-for i = removed + 1, counted, 3 do
-  redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
-  redis.call('PEXPIRE', ARGV[i], ${countsKeptMs})
-end
-tellOthers(counted + 1)
-return 1`;
 
 /** A trace of so many lines takes no more notes, as a sender may repeat an event without end. */
 const mostLines = 1_000;

@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts';
-import { sumOf } from '../journey/hourly-sums.ts';
+import { sumOf } from '../journey/hourly-counts.ts';
 import type { SourceFigures } from '../operations/alerts/message.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Outage } from '../operations/outage.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { CloseloopError } from '../../core/errors.ts';
+import { type CloseloopError, neverSent } from '../../core/errors.ts';
 import { type RedisClient, runScript } from './client.ts';
 import { createSeal, deriveKey, type Seal, SealError } from './seal.ts';
 
@@ -154,11 +154,9 @@ function opened(wrappers: readonly Seal[], stored: string): string | undefined {
 }
 
 function sealedWithAnother(): CloseloopError {
-  return new CloseloopError(
+  return neverSent(
     'The data in this Redis was sealed with another key. Give back the key that it was sealed with: secretsKey (while you ' +
       'change it: secretsKey: [new, earlier]), the file secrets-key beside the data of the embedded Redis, or, where there ' +
       'was neither, the earlier feedback.apiKey; or use an empty Redis',
-    { kind: 'config' },
-    { outcome: 'never-sent' },
   );
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { CloseloopError } from '../../core/errors.ts';
+import { type CloseloopError, neverSent } from '../../core/errors.ts';
 import { type RedisClient, runScript } from './client.ts';
 import { globalTag } from './keys.ts';
 import { releaseLock, renewLock, takeLock } from './lock.ts';
@@ -163,10 +163,8 @@ export class DataVersion {
   }
 }
 
-const lockLost = new CloseloopError(
+const lockLost = neverSent(
   'This process was suspended while it took the data up, and another process may do so by now. Start it again',
-  { kind: 'config' },
-  { outcome: 'never-sent' },
 );
 
 function asBegun({ version, closeloop }: Known): string {
@@ -183,19 +181,15 @@ function flawOf({ version, to = version, by }: Stored, known: Known): CloseloopE
     to === version
       ? `have version ${to} (of closeloop ${by})`
       : `are being taken up to version ${to} by closeloop ${by}`;
-  return new CloseloopError(
+  return neverSent(
     `The data in this Redis ${are}, and this is closeloop ${known.closeloop}, which works on data version ${known.version}. ` +
       `Start closeloop ${by} or a later one. To go back to this one, restore the copy of Redis from before the upgrade (docs/upgrade.md)`,
-    { kind: 'config' },
-    { outcome: 'never-sent' },
   );
 }
 
 function tooOld({ version, by }: Stored, known: Known): CloseloopError {
-  return new CloseloopError(
+  return neverSent(
     `The data in this Redis have version ${version} (of closeloop ${by}), and this is closeloop ${known.closeloop}, which works on ` +
       `data version ${known.version}: "closeloop start" takes them up (docs/upgrade.md), then give this command again`,
-    { kind: 'config' },
-    { outcome: 'never-sent' },
   );
 }

@@ -5,7 +5,7 @@ import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { messageOf, neverSent } from '../../core/errors.ts';
 import { isHeld, type Lock, takeLock } from './file-lock.ts';
 import { findServerBinary, type ServerBinary, serverCache } from './server-binary.ts';
 
@@ -74,8 +74,7 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   const lock = await ownOrShare(data, socket);
   if (lock.free) return { socket, own: true, stop: await start(lock) };
   say(`Using the Redis of process ${lock.pid}; when that process ends, this one goes on with a Redis of its own.`);
-  const successor = new Successor({ data, socket, start, say });
-  return { socket, own: false, stop: () => successor.stop() };
+  return { socket, own: false, stop: succeeding({ data, socket, say }, start) };
 }
 
 type Held = Extract<Lock, { free: true }>;
@@ -102,57 +101,49 @@ async function startOwn(
   }
 }
 
-interface Place {
-  data: string;
-  socket: string;
-  start: (lock: Held) => Promise<() => Promise<void>>;
-  say: (line: string) => void;
-}
-
-/** Shares the Redis of another process, and starts a Redis when that process has ended, or is already ending. */
-class Successor {
-  readonly #at: Place;
-  readonly #stopping = new AbortController();
-  readonly #watching: Promise<void>;
-  #stopOwn: (() => Promise<void>) | undefined;
-
-  constructor(at: Place) {
-    this.#at = at;
-    this.#watching = this.#watch();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#watching;
-    await this.#stopOwn?.();
-  }
-
-  async #watch(): Promise<void> {
-    const { signal } = this.#stopping;
-    for (let pauseMs = checkMs; !signal.aborted && !this.#stopOwn; ) {
-      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        pauseMs = checkMs;
-        await this.#succeed();
-      } catch (error) {
-        this.#at.say(`${messageOf(error)} It is tried again.`);
-        pauseMs = tryAgainMs;
-      }
-    }
-  }
+/**
+ * Shares the Redis of another process, and starts a Redis when that process has ended, or is already ending.
+ * @returns stops that
+ */
+function succeeding(
+  { data, socket, say }: { data: string; socket: string; say: (line: string) => void },
+  start: (lock: Held) => Promise<() => Promise<void>>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let stopOwn: (() => Promise<void>) | undefined;
 
   /** One of the waiting processes gets the lock; the other processes use the Redis that this process starts. */
-  async #succeed(): Promise<void> {
-    const { data, socket, start, say } = this.#at;
+  async function succeed(): Promise<void> {
     const path = join(data, 'lock');
     if (await isHeld(path)) return;
     const lock = await takeLock(path);
     if (!lock.free) return;
     await untilDead(lock, socket, data);
     say('The process whose Redis was shared has ended; starting one here.');
-    this.#stopOwn = await start(lock);
+    stopOwn = await start(lock);
   }
+
+  async function watch(): Promise<void> {
+    for (let pauseMs = checkMs; !signal.aborted && !stopOwn; ) {
+      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        pauseMs = checkMs;
+        await succeed();
+      } catch (error) {
+        say(`${messageOf(error)} It is tried again.`);
+        pauseMs = tryAgainMs;
+      }
+    }
+  }
+
+  const watching = watch();
+  return async () => {
+    stopping.abort();
+    await watching;
+    await stopOwn?.();
+  };
 }
 
 /** @throws CloseloopError config for folders that can't be made or written: another user's, a read-only disk */
@@ -161,11 +152,8 @@ async function makeOurs(dir: string, data: string): Promise<void> {
     await mkdir(data, { recursive: true, mode: 0o700 });
     for (const folder of [dir, data]) await access(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw new CloseloopError(
-      `Can't keep data in ${dir} (${messageOf(cause)}). Choose another folder with --data, or name a Redis in the configuration ("redis").`,
-      { kind: 'config' },
-      { cause },
-    );
+    const remedy = 'Choose another folder with --data, or name a Redis in the configuration ("redis").';
+    throw neverSent(`Can't keep data in ${dir} (${messageOf(cause)}). ${remedy}`, 'config', cause);
   }
 }
 
@@ -176,10 +164,8 @@ async function ownOrShare(data: string, socket: string): Promise<Lock> {
     if (lock.free) await untilDead(lock, socket, data);
     if (lock.free || (await ping(socket, 1_000)) === 'ready') return lock;
     if (Date.now() > until) {
-      throw new CloseloopError(
-        `${data} is in use by process ${lock.pid}, whose Redis does not answer. Stop that process (kill ${lock.pid}) and start again, or choose another folder with --data.`,
-        { kind: 'config' },
-      );
+      const remedy = `Stop that process (kill ${lock.pid}) and start again, or choose another folder with --data.`;
+      throw neverSent(`${data} is in use by process ${lock.pid}, whose Redis does not answer. ${remedy}`);
     }
     await sleep(100);
   }
@@ -190,11 +176,9 @@ async function untilDead(lock: Held, socket: string, data: string): Promise<void
   for (const until = Date.now() + handOverMs; (await ping(socket, 1_000)) !== 'dead'; await sleep(10)) {
     if (Date.now() < until) continue;
     await lock.release();
-    const pid = await readFile(join(data, 'redis.pid'), 'utf8').catch(() => '');
-    throw new CloseloopError(
-      `A Redis server that no closeloop owns still uses ${data}. End it${pid.trim() === '' ? '' : ` (kill ${pid.trim()})`} and start again.`,
-      { kind: 'config' },
-    );
+    const pid = (await readFile(join(data, 'redis.pid'), 'utf8').catch(() => '')).trim();
+    const how = pid === '' ? '' : ` (kill ${pid})`;
+    throw neverSent(`A Redis server that no closeloop owns still uses ${data}. End it${how} and start again.`);
   }
 }
 
@@ -211,10 +195,8 @@ async function socketFor(data: string): Promise<string> {
   const { uid, mode } = await lstat(folder);
   const uidOfOurs = process.getuid?.() ?? uid;
   if (uid !== uidOfOurs || (mode & 0o170777) !== 0o040700) {
-    throw new CloseloopError(
-      `${folder} must be a folder of yours that nobody else can enter. Remove it, or choose a shorter folder with --data.`,
-      { kind: 'config' },
-    );
+    const remedy = 'Remove it, or choose a shorter folder with --data.';
+    throw neverSent(`${folder} must be a folder of yours that nobody else can enter. ${remedy}`);
   }
   return join(folder, 'redis.sock');
 }
@@ -341,10 +323,10 @@ class Keeper {
     }
   }
 
-  async #failure(): Promise<CloseloopError> {
+  async #failure(): Promise<Error> {
     const file = join(this.#settings.dir, 'redis.log');
     const lines = (await readFile(file, 'utf8').catch(() => '')).trim().split('\n').slice(-3).join('\n  ');
-    return new CloseloopError(`The embedded Redis did not start. From ${file}:\n  ${lines}`, { kind: 'config' });
+    return neverSent(`The embedded Redis did not start. From ${file}:\n  ${lines}`);
   }
 }
 

@@ -38,11 +38,8 @@ export class RedisAway extends CloseloopError {
   override readonly name = 'RedisAway';
 
   constructor() {
-    super(
-      'Redis does not answer: check "redis" in the configuration, or REDIS_URL.',
-      { kind: 'transient' },
-      { outcome: 'never-sent' },
-    );
+    const message = 'Redis does not answer: check "redis" in the configuration, or REDIS_URL.';
+    super(message, { kind: 'transient' }, { outcome: 'never-sent' });
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Vault } from '../../core/connector/contract.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { neverSent } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from './client.ts';
 import { releaseLock, takeLock } from './lock.ts';
@@ -45,10 +45,7 @@ function open(seal: Seal, sealed: string, about: string): string {
     return seal.open(sealed, about);
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause;
-    throw new CloseloopError(
-      'A stored secret of this source does not open: it was changed in Redis. Connect the account anew',
-      { kind: 'config' },
-      { outcome: 'never-sent', cause },
-    );
+    const message = 'A stored secret of this source does not open: it was changed in Redis. Connect the account anew';
+    throw neverSent(message, 'config', cause);
   }
 }

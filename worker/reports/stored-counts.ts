@@ -1,7 +1,6 @@
 import type { CampaignType } from '../../core/contact.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
-import { type Counts, countsKeptMs } from '../journey/hourly-counts.ts';
-import { sumOf } from '../journey/hourly-sums.ts';
+import { type Counts, countsKeptMs, sumOf } from '../journey/hourly-counts.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { instantsOf, type Period } from './period.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../core/errors.ts';
+import { type CloseloopError, neverSent } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { baseUrlOf } from '../../core/feedback/settings.ts';
@@ -62,11 +62,9 @@ async function opensOne(
 }
 
 function another(which: string): CloseloopError {
-  return new CloseloopError(
+  return neverSent(
     `The journeys in this Redis belong to ${which}, and "feedback" names another one. Give back "feedback" as it was, or ` +
       'give this account a Redis (or --data) of its own. Where the account has moved, or you mean to go on here in the other: ' +
       '"closeloop start --adopt-account", once',
-    { kind: 'config' },
-    { outcome: 'never-sent' },
   );
 }

@@ -28,11 +28,8 @@ export type KnownSource = z.output<typeof Entry> & { name: string; storedAs: str
 /** The error for calls to the vendor of a source that this process has no settings of. */
 export class AbsentSource extends CloseloopError {
   constructor(name: string) {
-    super(
-      `source ${name} is not in this configuration: put it back, or "closeloop source rename ${name} <its new name>"`,
-      { kind: 'config' },
-      { outcome: 'never-sent' },
-    );
+    const remedy = `put it back, or "closeloop source rename ${name} <its new name>"`;
+    super(`source ${name} is not in this configuration: ${remedy}`, { kind: 'config' }, { outcome: 'never-sent' });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Erasures } from '../journey/erasures.ts';
 import type { FollowUpLists } from '../journey/follow-up-lists.ts';
-import { sumOf } from '../journey/hourly-sums.ts';
+import { sumOf } from '../journey/hourly-counts.ts';
 import { refOf } from '../journey/refs.ts';
 import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
 import type { Holds } from '../operations/holds.ts';
