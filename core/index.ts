@@ -43,7 +43,6 @@ export {
   errorAt,
   hookUrlFindings,
   isSameUrl,
-  type MissingItem,
   manualStep,
   namesOf,
   type Probe,
@@ -159,8 +158,6 @@ export {
 } from './connector/desk/write.ts';
 export {
   type CurrentField,
-  compareFields,
-  type FieldWords,
   fractionsIn,
   gradeTypes,
   type NeededField,

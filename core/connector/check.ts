@@ -63,32 +63,28 @@ export const vendorProber = (credential: string, isTold: (error: VendorError) =>
     return errorAt(isOfCredential ? credential : at, problem, remedy);
   });
 
-/** A field, webhook … that the account lacks. */
-export interface MissingItem {
+/** A field, webhook … that the account lacks, and its creation. */
+export interface SetupItem {
   /** The same at every comparison: `options of user field "last_grade"`. */
   id: string;
   /** The item in words, as in `SetupStep`. */
   what: string;
+  make: SetupStep['apply'];
 }
 
 /** Compares what the settings need with what the account has: `check` reports the findings, `setup` creates the missing items. */
-export interface Comparison<Item extends MissingItem = MissingItem> {
+export interface Comparison<Item extends SetupItem = SetupItem> {
   findings: Finding[];
   /** The missing items in the order of creation. */
   missing: Item[];
 }
 
 /** Several comparisons in one, in their order. */
-export function combined<Item extends MissingItem>(comparisons: readonly Comparison<Item>[]): Comparison<Item> {
+export function combined(comparisons: readonly Comparison[]): Comparison {
   return {
     findings: comparisons.flatMap(({ findings }) => findings),
     missing: comparisons.flatMap(({ missing }) => missing),
   };
-}
-
-/** A missing item, and its creation. */
-export interface SetupItem extends MissingItem {
-  make: SetupStep['apply'];
 }
 
 /**

@@ -101,8 +101,14 @@ describe('setup', () => {
   });
 
   test('takes several comparisons in their order', () => {
-    const one = { findings: [warningAt('a', 'p', 'r')], missing: [{ id: 'a', what: 'create a' }] };
-    const other = { findings: [errorAt('b', 'p', 'r')], missing: [{ id: 'b', what: 'create b' }] };
+    const one = {
+      findings: [warningAt('a', 'p', 'r')],
+      missing: [{ id: 'a', what: 'create a', make: async () => ({}) }],
+    };
+    const other = {
+      findings: [errorAt('b', 'p', 'r')],
+      missing: [{ id: 'b', what: 'create b', make: async () => ({}) }],
+    };
     expect(combined([one, other])).toEqual({
       findings: [...one.findings, ...other.findings],
       missing: [...one.missing, ...other.missing],
