@@ -45,16 +45,12 @@ export {
   isSameUrl,
   manualStep,
   namesOf,
-  type Probe,
-  type Prober,
-  prober,
   type SetupItem,
   type ShapeNames,
   setupSteps,
   twoSurveys,
   unknownReads,
   unseenWebhook,
-  vendorProber,
   warningAt,
 } from './connector/check.ts';
 export {

@@ -1,4 +1,3 @@
-import { VendorError } from './classify.ts';
 import type { Finding, PreflightContext, SetupStep } from './contract.ts';
 
 /* The building blocks of `check` and `setup` of every connector. */
@@ -16,52 +15,6 @@ export const warningAt = (at: string, problem: string, remedy: string): Finding 
   problem,
   remedy,
 });
-
-/** One part of the account that `check` reads. */
-export interface Probe {
-  /** The setting at which a finding is reported, as in `Finding`. */
-  at: string;
-  /** The part in words: "the triggers". */
-  what: string;
-}
-
-/** Reads parts of the account one after the other. A failed read becomes a finding, and the other reads go on. */
-export interface Prober {
-  readonly findings: readonly Finding[];
-  /** Undefined when the read failed. */
-  probe<T>(probe: Probe, read: () => Promise<T>): Promise<T | undefined>;
-}
-
-/** @param findingOf the finding for an error of `read`; undefined where another finding covers the error already */
-export function prober(findingOf: (probe: Probe, error: unknown) => Finding | undefined): Prober {
-  const findings: Finding[] = [];
-  return {
-    findings,
-    async probe(probe, read) {
-      try {
-        return await read();
-      } catch (error) {
-        const finding = findingOf(probe, error);
-        if (finding !== undefined) findings.push(finding);
-        return undefined;
-      }
-    },
-  };
-}
-
-/**
- * A prober for a vendor whose refusals say what is wrong: each refusal becomes a finding, any other error is thrown.
- * @param credential the setting at which a refused credential is reported
- * @param isTold whether another finding reports the refusal already
- */
-export const vendorProber = (credential: string, isTold: (error: VendorError) => boolean = () => false): Prober =>
-  prober(({ at }, error) => {
-    if (!(error instanceof VendorError)) throw error;
-    if (isTold(error)) return undefined;
-    const { problem, remedy, status, advice } = error;
-    const isOfCredential = advice.kind === 'config' && (status === 401 || status === 403);
-    return errorAt(isOfCredential ? credential : at, problem, remedy);
-  });
 
 /** A field, webhook … that the account lacks, and its creation. */
 export interface SetupItem {

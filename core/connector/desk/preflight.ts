@@ -5,15 +5,13 @@ import {
   errorAt,
   hookUrlFindings,
   manualStep,
-  type Probe,
   type SetupItem,
   type ShapeNames,
   setupSteps,
   unknownReads,
-  vendorProber,
   warningAt,
 } from '../check.ts';
-import type { VendorError } from '../classify.ts';
+import { VendorError } from '../classify.ts';
 import type { Finding, PreflightContext, SetupStep, Source } from '../contract.ts';
 import type { CurrentField, NeededField } from '../fields.ts';
 
@@ -60,13 +58,13 @@ export interface DeskHooks<Hook, Wanted extends WantedHook> {
   make(wanted: Wanted, there: Hook | undefined): ReturnType<SetupStep['apply']>;
 }
 
-/**
- * One of the calls that the connector makes at work, tried once to find missing rights. `at`: by default the setting of the credential. `read`
- * also checks what it has read.
- */
-export type DeskProbe = Pick<Probe, 'what'> &
-  Partial<Probe> &
-  ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
+/** One of the calls that the connector makes at work, tried once to find missing rights. `read` also checks what it has read. */
+export type DeskProbe = {
+  /** The setting at which a failure is reported. Default: the credential. */
+  at?: string;
+  /** The read part of the account, in words: 'the triggers'. */
+  what: string;
+} & ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
 
 export interface DeskPreflight {
   /** The setting at which a refused credential is reported. */
@@ -163,6 +161,21 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
   return combined(compared);
 }
 
+/** Reads parts of the account one after the other. A refused read becomes a finding; any other error is thrown. */
+function prober(credential: string, isTold: DeskPreflight['isTold']) {
+  const findings: Finding[] = [];
+  /** @param at the setting at which a refusal is reported, unless it is of the credential */
+  const attempt = <T>(at: string, read: () => Promise<T>): Promise<T | undefined> =>
+    read().catch((error: unknown) => {
+      if (!(error instanceof VendorError)) throw error;
+      const { problem, remedy, status, advice } = error;
+      const isOfCredential = advice.kind === 'config' && (status === 401 || status === 403);
+      if (!isTold?.(error)) findings.push(errorAt(isOfCredential ? credential : at, problem, remedy));
+      return undefined;
+    });
+  return { findings, attempt };
+}
+
 /**
  * `check` and `setup` of a desk.
  * @param writeBack the source's setting of this name
@@ -182,28 +195,27 @@ export function deskPreflight(
 
   return {
     async check(about) {
-      const { findings, probe } = vendorProber(credential, isTold);
       const plain = [
         ...(isDelivered ? hookUrlFindings(vendor, about.hookUrl, isStandin) : []),
         ...unknownReads(vendor, shape.names, shape.hint, about.reads),
         ...(own?.(about) ?? []),
       ];
-      const told: Finding[] = [];
-      let isReached = false;
-      const run = async (one: DeskProbe) =>
-        await probe({ at: credential, ...one }, async () => {
-          if ('read' in one) told.push(...(await one.read(about)));
-          else await one.tries();
-          isReached = true;
-        });
-      await run(first);
-      if (!isReached) return [...plain, ...findings];
-      for (const one of others) await run(one);
+      const { findings, attempt } = prober(credential, isTold);
+      const findingsOf = async (one: DeskProbe): Promise<readonly Finding[]> => {
+        if ('read' in one) return await one.read(about);
+        await one.tries();
+        return [];
+      };
+      const run = (one: DeskProbe) => attempt(one.at ?? credential, () => findingsOf(one));
+      const told = [await run(first)];
+      if (told[0] === undefined) return [...plain, ...findings];
+      for (const one of others) told.push(await run(one));
       const compared = [
-        await probe({ at: 'writeBack', what: 'the fields' }, () => withFields(about.grades)),
-        await probe({ at: 'webhook', what: 'the webhooks' }, () => withHooks(about.hookUrl)),
+        await attempt('writeBack', () => withFields(about.grades)),
+        await attempt('webhook', () => withHooks(about.hookUrl)),
       ];
-      return [...plain, ...told, ...compared.flatMap((one) => one?.findings ?? []), ...findings];
+      const found = [...told.flatMap((one) => one ?? []), ...compared.flatMap((one) => one?.findings ?? [])];
+      return [...plain, ...found, ...findings];
     },
     async setup(about) {
       let ofFields = none;
