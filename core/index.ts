@@ -43,19 +43,14 @@ export {
   errorAt,
   hookUrlFindings,
   isSameUrl,
-  type MissingItem,
   manualStep,
   namesOf,
-  type Probe,
-  type Prober,
-  prober,
   type SetupItem,
   type ShapeNames,
   setupSteps,
   twoSurveys,
   unknownReads,
   unseenWebhook,
-  vendorProber,
   warningAt,
 } from './connector/check.ts';
 export {
@@ -159,8 +154,6 @@ export {
 } from './connector/desk/write.ts';
 export {
   type CurrentField,
-  compareFields,
-  type FieldWords,
   fractionsIn,
   gradeTypes,
   type NeededField,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Comparison, errorAt, isSameUrl, type SetupItem, twoSurveys } from '../../core/connector/check.ts';
+import { type Comparison, errorAt, isSameUrl, twoSurveys } from '../../core/connector/check.ts';
 import { comparedHooks, type DeskFields, type DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { typesByPart } from '../../core/connector/fields.ts';
 import { flag, listOf, mapOf, orElse } from '../../core/entries.ts';
@@ -81,7 +81,7 @@ function bodyOf({ performer, what }: (typeof wanted)[number], url: string, setti
 
 const comparedRules =
   (settings: FreshdeskSettings, { admin }: Account) =>
-  (hookUrl: string): Promise<Comparison<SetupItem>> => {
+  (hookUrl: string): Promise<Comparison> => {
     const { closedStatuses, webhookSecrets } = settings;
     return comparedHooks<z.output<typeof Rule>, (typeof wanted)[number]>(
       {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { placesOf } from '../../core/connector/answer.ts';
 import { cached } from '../../core/connector/cached.ts';
-import { type Comparison, combined, type SetupItem } from '../../core/connector/check.ts';
+import { type Comparison, combined } from '../../core/connector/check.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { comparedFields, type DeskFields } from '../../core/connector/desk/preflight.ts';
 import { Refusal } from '../../core/connector/desk/write.ts';
@@ -54,7 +54,7 @@ export async function attributesCompared(
   { writeBack, ticketCategories }: IntercomSettings,
   workspace: Workspace,
   grades: readonly number[],
-): Promise<Comparison<SetupItem>> {
+): Promise<Comparison> {
   const compared = (of: string, path: string, list: DeskFields['list'], extra: object = {}) => {
     const make: DeskFields['make'] = async ({ name, types: [data_type] }) => {
       const body = { name, description: 'Of the customer feedback', data_type, ...extra };

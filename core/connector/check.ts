@@ -1,4 +1,3 @@
-import { VendorError } from './classify.ts';
 import type { Finding, PreflightContext, SetupStep } from './contract.ts';
 
 /* The building blocks of `check` and `setup` of every connector. */
@@ -17,78 +16,28 @@ export const warningAt = (at: string, problem: string, remedy: string): Finding 
   remedy,
 });
 
-/** One part of the account that `check` reads. */
-export interface Probe {
-  /** The setting at which a finding is reported, as in `Finding`. */
-  at: string;
-  /** The part in words: "the triggers". */
-  what: string;
-}
-
-/** Reads parts of the account one after the other. A failed read becomes a finding, and the other reads go on. */
-export interface Prober {
-  readonly findings: readonly Finding[];
-  /** Undefined when the read failed. */
-  probe<T>(probe: Probe, read: () => Promise<T>): Promise<T | undefined>;
-}
-
-/** @param findingOf the finding for an error of `read`; undefined where another finding covers the error already */
-export function prober(findingOf: (probe: Probe, error: unknown) => Finding | undefined): Prober {
-  const findings: Finding[] = [];
-  return {
-    findings,
-    async probe(probe, read) {
-      try {
-        return await read();
-      } catch (error) {
-        const finding = findingOf(probe, error);
-        if (finding !== undefined) findings.push(finding);
-        return undefined;
-      }
-    },
-  };
-}
-
-/**
- * A prober for a vendor whose refusals say what is wrong: each refusal becomes a finding, any other error is thrown.
- * @param credential the setting at which a refused credential is reported
- * @param isTold whether another finding reports the refusal already
- */
-export const vendorProber = (credential: string, isTold: (error: VendorError) => boolean = () => false): Prober =>
-  prober(({ at }, error) => {
-    if (!(error instanceof VendorError)) throw error;
-    if (isTold(error)) return undefined;
-    const { problem, remedy, status, advice } = error;
-    const isOfCredential = advice.kind === 'config' && (status === 401 || status === 403);
-    return errorAt(isOfCredential ? credential : at, problem, remedy);
-  });
-
-/** A field, webhook … that the account lacks. */
-export interface MissingItem {
+/** A field, webhook … that the account lacks, and its creation. */
+export interface SetupItem {
   /** The same at every comparison: `options of user field "last_grade"`. */
   id: string;
   /** The item in words, as in `SetupStep`. */
   what: string;
+  make: SetupStep['apply'];
 }
 
 /** Compares what the settings need with what the account has: `check` reports the findings, `setup` creates the missing items. */
-export interface Comparison<Item extends MissingItem = MissingItem> {
+export interface Comparison<Item extends SetupItem = SetupItem> {
   findings: Finding[];
   /** The missing items in the order of creation. */
   missing: Item[];
 }
 
 /** Several comparisons in one, in their order. */
-export function combined<Item extends MissingItem>(comparisons: readonly Comparison<Item>[]): Comparison<Item> {
+export function combined(comparisons: readonly Comparison[]): Comparison {
   return {
     findings: comparisons.flatMap(({ findings }) => findings),
     missing: comparisons.flatMap(({ missing }) => missing),
   };
-}
-
-/** A missing item, and its creation. */
-export interface SetupItem extends MissingItem {
-  make: SetupStep['apply'];
 }
 
 /**

@@ -1,8 +1,6 @@
 import type { PartName } from './answer.ts';
-import { type Comparison, errorAt, type MissingItem, warningAt } from './check.ts';
-import type { Finding } from './contract.ts';
 
-/* Compares the fields that `writeBack` names with the vendor's fields by name. Several fields may have the same name. */
+/* The fields that `writeBack` names, and the vendor's fields. */
 
 /** The field for a part of an answer. */
 export interface NeededField {
@@ -71,55 +69,4 @@ export interface CurrentField {
   drawback?: string | undefined;
   /** Whether the field was deleted: creating it restores it. */
   isArchived?: boolean | undefined;
-}
-
-export interface FieldWords<Item extends MissingItem> {
-  /** The records that have the fields: 'conversations'. */
-  of: string;
-  /** The vendor's word for a field: 'attribute'. */
-  field: string;
-  /** Where a person finds the fields. */
-  place: string;
-  /** Whether `setup` creates the fields; otherwise people do. Default true. */
-  isMade?: boolean;
-  missing: (needed: NeededField) => Item;
-  /** The item for values that the list of a field lacks, where `setup` adds them. Left out: people add them. */
-  lacking?: (needed: NeededField, values: readonly string[]) => Item;
-}
-
-/** @param current the account's fields in use */
-export function compareFields<Item extends MissingItem>(
-  needed: readonly NeededField[],
-  current: readonly CurrentField[],
-  { of, field, place, isMade = true, missing, lacking }: FieldWords<Item>,
-): Comparison<Item> {
-  const missingItems: Item[] = [];
-  const findings = needed.flatMap((one): Finding[] => {
-    const { part, name, types, neededBy, values = [] } = one;
-    const at = `writeBack.${part}`;
-    const what = `the ${field} "${name}" of ${of}`;
-    const [found, ...others] = current.filter((it) => it.name === name);
-    if (found === undefined || found.isArchived) {
-      if (isMade) missingItems.push(missing(one));
-      const remedy = isMade ? 'Let "closeloop setup" create it' : `Create it, of type ${types[0]} (${place})`;
-      return [errorAt(at, found ? `${what} is archived` : `${of} have no ${field} "${name}"`, remedy)];
-    }
-    if (others.length > 0)
-      return [errorAt(at, `${of} have ${others.length + 1} of the name "${name}"`, `Rename all but one (${place})`)];
-    if (found.type !== undefined && !types.includes(found.type)) {
-      const needed = `${types.join(' or ')}${neededBy === undefined ? '' : `, which ${neededBy} need`}`;
-      return [errorAt(at, `${what} is of type ${found.type}, not ${needed}`, `Name another ${field}`)];
-    }
-    if (found.problem !== undefined) return [errorAt(at, `${what} ${found.problem}`, `Change that (${place})`)];
-    const lacks = found.values && values.filter((value) => !found.values?.includes(value));
-    if (lacks !== undefined && lacks.length > 0) {
-      if (lacking !== undefined) missingItems.push(lacking(one, lacks));
-      const remedy = lacking === undefined ? `Add them (${place})` : 'Let "closeloop setup" add them';
-      return [errorAt(at, `${what} lacks the values ${lacks.join(', ')}`, remedy)];
-    }
-    if (found.drawback !== undefined)
-      return [warningAt(at, `${what} ${found.drawback}`, `Name another ${field}, or change that (${place})`)];
-    return found.required ? [warningAt(at, `${what} is required of people`, `Switch that off (${place})`)] : [];
-  });
-  return { findings, missing: missingItems };
 }

@@ -67,11 +67,6 @@ export interface Budget {
   reportRemaining(quota: Quota, name?: string): Promise<void>;
 }
 
-/** Reports the limits in the headers of a response to the budget. */
-export async function applyRateLimits(budget: Budget, limits: readonly RateLimit[]): Promise<void> {
-  for (const { name, ...quota } of limits) await budget.reportRemaining(quota, name);
-}
-
 /** A number in a header, whole or decimal (`100.0`); undefined where there is none. */
 export function headerNumber(headers: ResponseHeaders, name: string): number | undefined {
   const text = headers.get(name) ?? '';

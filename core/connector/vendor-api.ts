@@ -4,7 +4,7 @@ import type { Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
 import { redacted } from '../redaction.ts';
 import { classifyResponse, classifyShape, type Meaning, type ResponseRules, VendorError } from './classify.ts';
 import type { ConnectorPorts } from './contract.ts';
-import { applyRateLimits, type Quota, type RateLimit, type Urgency } from './quota.ts';
+import type { Quota, RateLimit, Urgency } from './quota.ts';
 import { type HttpResponse, SendFailure, send } from './send.ts';
 import type { Credentials } from './token.ts';
 
@@ -180,7 +180,8 @@ async function sendOnce(
   const response = await send(transport, baseUrl + path, init, options).catch((error: unknown) => {
     throw error instanceof SendFailure ? unanswered(placeOf(account, call), error, account.unanswered) : error;
   });
-  await applyRateLimits(ports.budget, account.rateLimits?.(response.headers, ports.now(), endpoint) ?? []);
+  const limits = account.rateLimits?.(response.headers, ports.now(), endpoint) ?? [];
+  for (const { name, ...quota } of limits) await ports.budget.reportRemaining(quota, name);
   const { status, ok, headers, text } = response;
   return { status, ok, headers, text, json: jsonOf(response) };
 }

@@ -2,18 +2,18 @@ import { type AnswerPlaces, type PartName, placesOf } from '../answer.ts';
 import {
   type Comparison,
   combined,
+  errorAt,
   hookUrlFindings,
   manualStep,
-  type Probe,
   type SetupItem,
   type ShapeNames,
   setupSteps,
   unknownReads,
-  vendorProber,
+  warningAt,
 } from '../check.ts';
-import type { VendorError } from '../classify.ts';
+import { VendorError } from '../classify.ts';
 import type { Finding, PreflightContext, SetupStep, Source } from '../contract.ts';
-import { type CurrentField, compareFields, type NeededField } from '../fields.ts';
+import type { CurrentField, NeededField } from '../fields.ts';
 
 /* `check` and `setup` of a desk: both compare what the settings need with what the account has. */
 
@@ -58,13 +58,13 @@ export interface DeskHooks<Hook, Wanted extends WantedHook> {
   make(wanted: Wanted, there: Hook | undefined): ReturnType<SetupStep['apply']>;
 }
 
-/**
- * One of the calls that the connector makes at work, tried once to find missing rights. `at`: by default the setting of the credential. `read`
- * also checks what it has read.
- */
-export type DeskProbe = Pick<Probe, 'what'> &
-  Partial<Probe> &
-  ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
+/** One of the calls that the connector makes at work, tried once to find missing rights. `read` also checks what it has read. */
+export type DeskProbe = {
+  /** The setting at which a failure is reported. Default: the credential. */
+  at?: string;
+  /** The read part of the account, in words: 'the triggers'. */
+  what: string;
+} & ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
 
 export interface DeskPreflight {
   /** The setting at which a refused credential is reported. */
@@ -76,9 +76,9 @@ export interface DeskPreflight {
   /** Whether another finding reports this refusal already: that the credentials lack a right. */
   isTold?(error: VendorError): boolean;
   /** Left out: every record has the places for answers. */
-  fields?: DeskFields | ((grades: readonly number[]) => Promise<Comparison<SetupItem>>);
+  fields?: DeskFields | ((grades: readonly number[]) => Promise<Comparison>);
   /** `comparedHooks`, or a function in its place. Left out: the vendor's webhooks can't be listed. */
-  hooks?(hookUrl: string): Promise<Comparison<SetupItem>>;
+  hooks?(hookUrl: string): Promise<Comparison>;
   /** Whether the vendor is a stand-in on this machine, which reaches every address. */
   isStandin: boolean;
   /** Findings that need no call. */
@@ -87,29 +87,55 @@ export interface DeskPreflight {
   steps?(about: PreflightContext): readonly SetupStep[];
 }
 
-/** Compares the fields that the settings name with the account's fields. */
+/** Compares the fields that the settings name with the account's fields, by name. Several fields may have the same name. */
 export async function comparedFields(
-  { of, field, place, list, types, make, extend }: DeskFields,
+  fields: DeskFields,
   places: AnswerPlaces<string>,
   grades: readonly number[],
-): Promise<Comparison<SetupItem>> {
-  const needed = [...placesOf(places)].map(([part, name]): NeededField => ({ part, name, ...types(part, grades) }));
-  if (needed.length === 0) return { findings: [], missing: [] };
-  return compareFields<SetupItem>(needed, await list(needed), {
-    ...{ of, field, place, isMade: make !== undefined },
-    missing: (one) => ({
-      id: `${of}: ${one.name}`,
-      what: `create the ${field} "${one.name}" of ${of} (${one.types[0]})`,
-      make: async () => (await make?.(one)) ?? {},
-    }),
-    ...(extend && {
-      lacking: (one, values) => ({
-        id: `values of ${of}: ${one.name}`,
-        what: `add ${values.join(', ')} to the ${field} "${one.name}" of ${of}`,
-        make: () => extend(one, values),
-      }),
-    }),
-  });
+): Promise<Comparison> {
+  const needed = [...placesOf(places)].map(
+    ([part, name]): NeededField => ({ part, name, ...fields.types(part, grades) }),
+  );
+  const current = needed.length === 0 ? [] : await fields.list(needed);
+  return combined(needed.map((one) => comparedField(one, current, fields)));
+}
+
+function comparedField(
+  needed: NeededField,
+  current: readonly CurrentField[],
+  { of, field, place, make, extend }: DeskFields,
+): Comparison {
+  const { part, name, types, neededBy, values = [] } = needed;
+  const [found, ...others] = current.filter((one) => one.name === name);
+  const what = `the ${field} "${name}" of ${of}`;
+  const tell = (found: typeof errorAt, problem: string, remedy: string, ...missing: SetupItem[]) => {
+    return { findings: [found(`writeBack.${part}`, problem, remedy)], missing };
+  };
+  if (found === undefined || found.isArchived) {
+    const problem = found ? `${what} is archived` : `${of} have no ${field} "${name}"`;
+    if (make === undefined) return tell(errorAt, problem, `Create it, of type ${types[0]} (${place})`);
+    const item = { id: `${of}: ${name}`, what: `create ${what} (${types[0]})`, make: async () => await make(needed) };
+    return tell(errorAt, problem, 'Let "closeloop setup" create it', item);
+  }
+  if (others.length > 0)
+    return tell(errorAt, `${of} have ${others.length + 1} of the name "${name}"`, `Rename all but one (${place})`);
+  if (found.type !== undefined && !types.includes(found.type)) {
+    const wanted = `${types.join(' or ')}${neededBy === undefined ? '' : `, which ${neededBy} need`}`;
+    return tell(errorAt, `${what} is of type ${found.type}, not ${wanted}`, `Name another ${field}`);
+  }
+  if (found.problem !== undefined) return tell(errorAt, `${what} ${found.problem}`, `Change that (${place})`);
+  const lacks = values.filter((value) => found.values?.includes(value) === false);
+  if (lacks.length > 0) {
+    const problem = `${what} lacks the values ${lacks.join(', ')}`;
+    if (extend === undefined) return tell(errorAt, problem, `Add them (${place})`);
+    const added = `add ${lacks.join(', ')} to ${what}`;
+    const item = { id: `values of ${of}: ${name}`, what: added, make: () => extend(needed, lacks) };
+    return tell(errorAt, problem, 'Let "closeloop setup" add them', item);
+  }
+  if (found.drawback !== undefined)
+    return tell(warningAt, `${what} ${found.drawback}`, `Name another ${field}, or change that (${place})`);
+  if (found.required) return tell(warningAt, `${what} is required of people`, `Switch that off (${place})`);
+  return { findings: [], missing: [] };
 }
 
 const remedy = 'Let "closeloop setup" put it right';
@@ -118,9 +144,9 @@ const remedy = 'Let "closeloop setup" put it right';
 export async function comparedHooks<Hook, Wanted extends WantedHook>(
   { list, wanted, is, flaws, make }: DeskHooks<Hook, Wanted>,
   hookUrl: string,
-): Promise<Comparison<SetupItem>> {
+): Promise<Comparison> {
   const all = await list();
-  const compared = wanted(hookUrl).map((one): Comparison<SetupItem> => {
+  const compared = wanted(hookUrl).map((one): Comparison => {
     const there = all
       .filter((hook) => is(hook, one))
       .toSorted((a, b) => flaws(a, one).length - flaws(b, one).length)[0];
@@ -135,6 +161,21 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
   return combined(compared);
 }
 
+/** Reads parts of the account one after the other. A refused read becomes a finding; any other error is thrown. */
+function prober(credential: string, isTold: DeskPreflight['isTold']) {
+  const findings: Finding[] = [];
+  /** @param at the setting at which a refusal is reported, unless it is of the credential */
+  const attempt = <T>(at: string, read: () => Promise<T>): Promise<T | undefined> =>
+    read().catch((error: unknown) => {
+      if (!(error instanceof VendorError)) throw error;
+      const { problem, remedy, status, advice } = error;
+      const isOfCredential = advice.kind === 'config' && (status === 401 || status === 403);
+      if (!isTold?.(error)) findings.push(errorAt(isOfCredential ? credential : at, problem, remedy));
+      return undefined;
+    });
+  return { findings, attempt };
+}
+
 /**
  * `check` and `setup` of a desk.
  * @param writeBack the source's setting of this name
@@ -146,7 +187,7 @@ export function deskPreflight(
   { credential, shape, probes: [first, ...others], isTold, fields, hooks, isStandin, own, steps }: DeskPreflight,
   isDelivered = hooks !== undefined,
 ): Required<Pick<Source, 'check' | 'setup'>> {
-  const none: Comparison<SetupItem> = { findings: [], missing: [] };
+  const none: Comparison = { findings: [], missing: [] };
   const withFields = async (grades: readonly number[]) =>
     typeof fields === 'object' ? await comparedFields(fields, writeBack, grades) : ((await fields?.(grades)) ?? none);
   const withHooks = async (hookUrl: string | undefined) =>
@@ -154,28 +195,27 @@ export function deskPreflight(
 
   return {
     async check(about) {
-      const { findings, probe } = vendorProber(credential, isTold);
       const plain = [
         ...(isDelivered ? hookUrlFindings(vendor, about.hookUrl, isStandin) : []),
         ...unknownReads(vendor, shape.names, shape.hint, about.reads),
         ...(own?.(about) ?? []),
       ];
-      const told: Finding[] = [];
-      let isReached = false;
-      const run = async (one: DeskProbe) =>
-        await probe({ at: credential, ...one }, async () => {
-          if ('read' in one) told.push(...(await one.read(about)));
-          else await one.tries();
-          isReached = true;
-        });
-      await run(first);
-      if (!isReached) return [...plain, ...findings];
-      for (const one of others) await run(one);
+      const { findings, attempt } = prober(credential, isTold);
+      const findingsOf = async (one: DeskProbe): Promise<readonly Finding[]> => {
+        if ('read' in one) return await one.read(about);
+        await one.tries();
+        return [];
+      };
+      const run = (one: DeskProbe) => attempt(one.at ?? credential, () => findingsOf(one));
+      const told = [await run(first)];
+      if (told[0] === undefined) return [...plain, ...findings];
+      for (const one of others) told.push(await run(one));
       const compared = [
-        await probe({ at: 'writeBack', what: 'the fields' }, () => withFields(about.grades)),
-        await probe({ at: 'webhook', what: 'the webhooks' }, () => withHooks(about.hookUrl)),
+        await attempt('writeBack', () => withFields(about.grades)),
+        await attempt('webhook', () => withHooks(about.hookUrl)),
       ];
-      return [...plain, ...told, ...compared.flatMap((one) => one?.findings ?? []), ...findings];
+      const found = [...told.flatMap((one) => one ?? []), ...compared.flatMap((one) => one?.findings ?? [])];
+      return [...plain, ...found, ...findings];
     },
     async setup(about) {
       let ofFields = none;

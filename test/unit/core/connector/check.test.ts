@@ -6,30 +6,14 @@ import {
   isSameUrl,
   manualStep,
   namesOf,
-  prober,
   type ShapeNames,
   setupSteps,
   unknownReads,
   unseenWebhook,
-  vendorProber,
   warningAt,
 } from '../../../../core/connector/check.ts';
 import { VendorError } from '../../../../core/connector/classify.ts';
-
-describe('a probe', () => {
-  test('gives what was read, and a finding where it failed, whatever else fails', async () => {
-    const { probe, findings } = prober(({ at, what }, error) => errorAt(at, `${what}: ${error}`, 'Look'));
-    expect(await probe({ at: 'trigger', what: 'the triggers' }, async () => 7)).toBe(7);
-    expect(await probe({ at: 'webhook', what: 'the webhooks' }, () => Promise.reject('down'))).toBeUndefined();
-    expect(findings).toEqual([{ level: 'error', at: 'webhook', problem: 'the webhooks: down', remedy: 'Look' }]);
-  });
-
-  test('is silent about what has been said already', async () => {
-    const { probe, findings } = prober(() => undefined);
-    await probe({ at: 'trigger', what: 'the triggers' }, () => Promise.reject('down'));
-    expect(findings).toEqual([]);
-  });
-});
+import { type DeskProbe, deskPreflight } from '../../../../core/connector/desk/preflight.ts';
 
 test.each([
   ['https://hooks.example.com/hooks/shop', true],
@@ -46,22 +30,45 @@ describe('a vendor whose refusals tell what is wrong', () => {
       ...{ advice: { kind }, outcome: 'refused', status, code: '' },
       ...{ problem: 'no right to it', remedy: 'grant it' },
     });
+  const check = (...probes: [DeskProbe, ...DeskProbe[]]) =>
+    deskPreflight(
+      'Deskly',
+      {},
+      {
+        ...{ credential: 'token', shape: { names: {}, hint: '' }, isStandin: true, probes },
+        isTold: ({ status }) => status === 451,
+      },
+    ).check({ grades: [], reads: [], answersWithinMs: 0 });
+  const probe = (error?: Error): DeskProbe => ({
+    ...{ at: 'fields', what: 'the fields' },
+    tries: async () => {
+      if (error) throw error;
+    },
+  });
   test.each<[what: string, error: VendorError, at: string]>([
     ['a refused credential at the credential', refusal(401, 'config'), 'token'],
     ['a lacking right at the credential', refusal(403, 'config'), 'token'],
     ['a 403 that no credential mends where it was met', refusal(403, 'permanent'), 'fields'],
     ['anything else where it was met', refusal(404, 'config'), 'fields'],
   ])('is told %s', async (_what, error, at) => {
-    const { findings, probe } = vendorProber('token');
-    expect(await probe({ at: 'fields', what: 'the fields' }, () => Promise.reject(error))).toBeUndefined();
-    expect(findings).toEqual([errorAt(at, 'no right to it', 'grant it')]);
+    expect(await check(probe(error))).toEqual([errorAt(at, 'no right to it', 'grant it')]);
+  });
+
+  test('is asked for the rest, whatever else it refuses, but not after the first refusal', async () => {
+    const read = async () => [warningAt('webhook', 'is off', 'switch it on')];
+    const others = [probe(refusal(404, 'config')), { what: 'the webhooks', read }];
+    const told = ['is off', 'no right to it'];
+    expect((await check(probe(), ...others)).map(({ problem }) => problem)).toEqual(told);
+    expect(await check(probe(refusal(404, 'config')), ...others)).toHaveLength(1);
+  });
+
+  test('is not told twice', async () => {
+    expect(await check(probe(refusal(451, 'config')))).toEqual([]);
   });
 
   test('throws what is no refusal of the vendor', async () => {
-    const { findings, probe } = vendorProber('token');
     const bug = new TypeError('a bug');
-    await expect(probe({ at: 'fields', what: 'the fields' }, () => Promise.reject(bug))).rejects.toBe(bug);
-    expect(findings).toEqual([]);
+    await expect(check(probe(bug))).rejects.toBe(bug);
   });
 });
 
@@ -101,8 +108,14 @@ describe('setup', () => {
   });
 
   test('takes several comparisons in their order', () => {
-    const one = { findings: [warningAt('a', 'p', 'r')], missing: [{ id: 'a', what: 'create a' }] };
-    const other = { findings: [errorAt('b', 'p', 'r')], missing: [{ id: 'b', what: 'create b' }] };
+    const one = {
+      findings: [warningAt('a', 'p', 'r')],
+      missing: [{ id: 'a', what: 'create a', make: async () => ({}) }],
+    };
+    const other = {
+      findings: [errorAt('b', 'p', 'r')],
+      missing: [{ id: 'b', what: 'create b', make: async () => ({}) }],
+    };
     expect(combined([one, other])).toEqual({
       findings: [...one.findings, ...other.findings],
       missing: [...one.missing, ...other.missing],

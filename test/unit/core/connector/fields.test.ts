@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
-import { type CurrentField, compareFields, type NeededField } from '../../../../core/connector/fields.ts';
+import { comparedFields, type DeskFields } from '../../../../core/connector/desk/preflight.ts';
+import type { CurrentField, NeededField } from '../../../../core/connector/fields.ts';
 
-const grade: NeededField = { part: 'grade', name: 'Grade', types: ['integer', 'decimal'] };
-const compare = (...current: CurrentField[]) =>
-  compareFields([grade], current, {
-    ...{ of: 'tickets', field: 'field', place: 'Admin > Fields' },
-    missing: ({ name }) => ({ id: name, what: `create ${name}` }),
-  });
+const integer: Pick<NeededField, 'types' | 'values'> = { types: ['integer', 'decimal'] };
+const compare = (current: readonly CurrentField[], more: Partial<DeskFields> = {}) => {
+  const fields = { of: 'tickets', field: 'field', place: 'Admin > Fields', list: async () => current };
+  const make = async () => ({});
+  return comparedFields({ ...fields, types: () => integer, make, ...more }, { grade: 'Grade' }, []);
+};
+/** What `setup` would do. */
+const steps = async (compared: ReturnType<typeof compare>) => (await compared).missing.map(({ what }) => what);
 const field = (more: Partial<CurrentField> = {}): CurrentField => ({
   name: 'Grade',
   type: 'integer',
@@ -45,8 +48,9 @@ const rows: [what: string, current: CurrentField[], found: (string | RegExp)[]][
     ['warning', /is required of people/, /Switch that off/],
   ],
 ];
-test.each(rows)('it tells of %s', (_what, current, [level, problem, remedy]) => {
-  const { findings, missing } = compare(...current);
+test.each(rows)('it tells of %s', async (_what, current, [level, problem, remedy]) => {
+  const compared = compare(current);
+  const { findings } = await compared;
   const finding = {
     level,
     at: 'writeBack.grade',
@@ -54,18 +58,15 @@ test.each(rows)('it tells of %s', (_what, current, [level, problem, remedy]) => 
     remedy: expect.stringMatching(remedy ?? ''),
   };
   expect(findings).toEqual(level === undefined ? [] : [finding]);
-  expect(missing).toEqual(/no field|archived/.test(String(problem)) ? [{ id: 'Grade', what: 'create Grade' }] : []);
+  const created = 'create the field "Grade" of tickets (integer)';
+  expect(await steps(compared)).toEqual(/no field|archived/.test(String(problem)) ? [created] : []);
 });
 
-test('it adds what the list of a field lacks, where setup can, and nothing to one that takes no answers', () => {
-  const needed = { ...grade, values: ['1', '2'] };
+test('it adds what the list of a field lacks, where setup can, and nothing to one that takes no answers', async () => {
+  const types = () => ({ ...integer, values: ['1', '2'] });
   const of = (more: Partial<CurrentField>) =>
-    compareFields([needed], [field({ values: ['1'], ...more })], {
-      ...{ of: 'tickets', field: 'field', place: 'Admin > Fields' },
-      missing: ({ name }) => ({ id: name, what: `create ${name}` }),
-      lacking: ({ name }, values) => ({ id: name, what: `add ${values.join()} to ${name}` }),
-    });
-  expect(of({}).missing).toEqual([{ id: 'Grade', what: 'add 2 to Grade' }]);
-  expect(of({}).findings).toMatchObject([{ level: 'error', remedy: 'Let "closeloop setup" add them' }]);
-  expect(of({ problem: 'moves the ticket' }).missing).toEqual([]);
+    compare([field({ values: ['1'], ...more })], { types, extend: async () => ({}) });
+  expect(await steps(of({}))).toEqual(['add 2 to the field "Grade" of tickets']);
+  expect((await of({})).findings).toMatchObject([{ level: 'error', remedy: 'Let "closeloop setup" add them' }]);
+  expect(await steps(of({ problem: 'moves the ticket' }))).toEqual([]);
 });
