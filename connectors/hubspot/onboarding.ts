@@ -1,4 +1,4 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
 
 export const onboarding: Onboarding = {
   about: 'HubSpot: tickets that are closed',
@@ -12,8 +12,7 @@ export const onboarding: Onboarding = {
       isList: true,
     },
     { setting: 'portalId', ask: 'Hub ID of the account', initial: '' },
-    { setting: 'writeBack.grade', ask: 'Property that takes the grade', initial: 'feedback_grade' },
-    { setting: 'writeBack.comment', ask: 'Property that takes the comment', initial: 'feedback_comment' },
+    ...questionsOfPlaces('Property', 'feedback_grade', 'feedback_comment'),
   ],
   settings: { writeBack: { note: true } },
   contact: ['contact.mobilePhone', 'contact.phone', 'contact.email'],

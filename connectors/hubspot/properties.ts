@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSurveyPart, type PartName } from '../../core/connector/answer.ts';
-import { type Comparison, combined, type SetupItem } from '../../core/connector/check.ts';
+import { type Comparison, combined } from '../../core/connector/check.ts';
 import { comparedFields, type DeskFields } from '../../core/connector/desk/preflight.ts';
 import type { CurrentField, NeededField } from '../../core/connector/fields.ts';
 import { listOf, orElse } from '../../core/entries.ts';
@@ -73,8 +73,8 @@ export async function comparedProperties(
   { objects, writeBack }: HubSpotSettings,
   api: HubSpotApi,
   grades: readonly number[],
-): Promise<Comparison<SetupItem>> {
-  const all: Comparison<SetupItem>[] = [];
+): Promise<Comparison> {
+  const all: Comparison[] = [];
   for (const object of [...objects, 'contact'] as const) {
     const places = object === 'contact' ? writeBack.contact : writeBack;
     const { findings, missing } = await comparedFields(fieldsOf(object, writeBack.noAnswer, api), places, grades);

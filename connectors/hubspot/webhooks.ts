@@ -109,7 +109,7 @@ export async function comparedWebhooks(
   url: string | undefined,
   appId: string,
   ports: ConnectorPorts,
-): Promise<Comparison<SetupItem>> {
+): Promise<Comparison> {
   const webhooks = webhookApi(settings, appId, ports);
   const hook = await webhooks.hook();
   const given = hook === undefined ? [] : await webhooks.subscriptions();

@@ -1,4 +1,4 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
 
 export const onboarding: Onboarding = {
   about: 'Shopify: orders that have arrived',
@@ -9,8 +9,7 @@ export const onboarding: Onboarding = {
     { setting: 'clientSecret', ask: 'Its secret', variable: 'SHOPIFY_CLIENT_SECRET' },
     { setting: 'webhookSecrets', ask: 'Its secret', variable: 'SHOPIFY_CLIENT_SECRET', isList: true },
     { setting: 'trigger', ask: 'An order counts when it is: paid, fulfilled or delivered', initial: 'delivered' },
-    { setting: 'writeBack.grade', ask: 'Metafield that takes the grade', initial: 'feedback_grade' },
-    { setting: 'writeBack.comment', ask: 'Metafield that takes the comment', initial: 'feedback_comment' },
+    ...questionsOfPlaces('Metafield', 'feedback_grade', 'feedback_comment'),
   ],
   contact: ['contact.email', 'contact.phones'],
   values: [

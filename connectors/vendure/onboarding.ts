@@ -1,4 +1,4 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
 
 const plugin = { ask: "Secret of the plugin (in the shop's environment)", isList: true, isMadeUp: true };
 export const onboarding: Onboarding = {
@@ -9,8 +9,7 @@ export const onboarding: Onboarding = {
     { setting: 'username', ask: 'Administrator made for closeloop (e-mail address)' },
     { setting: 'password', ask: 'Password of that administrator', variable: 'VENDURE_PASSWORD' },
     { setting: 'webhookSecrets', variable: 'VENDURE_WEBHOOK_SECRET', ...plugin },
-    { setting: 'writeBack.grade', ask: 'Custom field that takes the grade', initial: 'feedbackGrade' },
-    { setting: 'writeBack.comment', ask: 'Custom field that takes the comment', initial: 'feedbackComment' },
+    ...questionsOfPlaces('Custom field', 'feedbackGrade', 'feedbackComment'),
   ],
   settings: { writeBack: { answeredAt: 'feedbackAt', note: true } },
   contact: ['customer.email', 'customer.phone'],

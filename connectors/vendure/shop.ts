@@ -7,7 +7,7 @@ import type { Rows } from '../../core/connector/desk/rows.ts';
 import type { ChangedRow } from '../../core/connector/desk/write.ts';
 import { createGraphqlApi, type GraphqlAccount } from '../../core/connector/graphql.ts';
 import { clientCredentials, staticToken } from '../../core/connector/token.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, text } from '../../core/entries.ts';
 import { Order, orderFields } from './record.ts';
 import { mostUnits, type VendureSettings } from './settings.ts';
 
@@ -54,7 +54,7 @@ const configured = `{ globalSettings { serverConfig { all: entityCustomFields {
   entityName customFields { ... on CustomField { name type list } } } } } }`;
 const Page = z.object({ orders: z.object({ items: listOf(Order) }) });
 const Stored = z.object({ fields: Order.shape.fields });
-const Note = z.object({ id: z.string(), data: z.object({ note: orElse(z.string(), '') }) });
+const Note = z.object({ id: z.string(), data: z.object({ note: text }) });
 const Notes = z.object({ order: z.object({ history: z.object({ items: listOf(Note) }) }) });
 const ofNotes = 'filter: { type: { eq: "ORDER_NOTE" } }, sort: { createdAt: DESC }, take: 1000';
 const notes = `query($id: ID!) { order(id: $id) { history(options: { ${ofNotes} }) { items { id data } } } }`;

@@ -1,4 +1,4 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
 
 export const onboarding: Onboarding = {
   about: 'WooCommerce: orders that are completed',
@@ -20,8 +20,7 @@ export const onboarding: Onboarding = {
       whenLost:
         'lost: delete the webhooks "closeloop …" (WooCommerce > Settings > Advanced > Webhooks), set it to a new secret (openssl rand -base64 32) and run "closeloop setup" again',
     },
-    { setting: 'writeBack.grade', ask: 'Meta data that takes the grade', initial: 'feedback_grade' },
-    { setting: 'writeBack.comment', ask: 'Meta data that takes the comment', initial: 'feedback_comment' },
+    ...questionsOfPlaces('Meta data', 'feedback_grade', 'feedback_comment'),
   ],
   settings: { writeBack: { note: true } },
   contact: ['customer.phone', 'customer.email'],

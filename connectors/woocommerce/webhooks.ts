@@ -3,7 +3,7 @@ import { isSameUrl } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
 import { numberedPages } from '../../core/connector/pages.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, text } from '../../core/entries.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './api.ts';
 import { id } from './order.ts';
@@ -14,10 +14,7 @@ const namePrefix = 'closeloop ';
 
 const Webhook = z.object({
   id,
-  name: orElse(z.string(), ''),
-  status: z.string(),
-  topic: orElse(z.string(), ''),
-  delivery_url: orElse(z.string(), ''),
+  ...{ name: text, status: z.string(), topic: text, delivery_url: text },
 });
 type Webhook = z.output<typeof Webhook>;
 

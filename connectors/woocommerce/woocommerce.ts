@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { type AnswerPart, escapeHtml, noteText } from '../../core/connector/answer.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
-import { customerOf } from '../../core/connector/customer.ts';
 import { noteAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollWindow } from '../../core/connector/desk/poll.ts';
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskNotes, type DeskWriting, inPlainForm } from '../../core/connector/desk/write.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse, text } from '../../core/entries.ts';
 import { type Listed, listOrders, openShop, ordersOf, type Shop } from './api.ts';
 import { eventOfUnreadable, events, eventsOf, ping, signature, unreadable } from './events.ts';
 import { id, isOrderId, ListedOrder, Order, stateOf, WrittenOrder } from './order.ts';
@@ -82,7 +81,7 @@ function failureOf(id: string, error: z.output<typeof RowError> | undefined): Ve
   });
 }
 
-const Note = z.object({ note: orElse(z.string(), '') });
+const Note = z.object({ note: text });
 const ListedNote = Note.extend({ id });
 
 const notes = (shop: Shop): DeskNotes<WrittenOrder> => ({
@@ -195,7 +194,7 @@ export const woocommerce = defineConnector({
           const shape = present(order, settings.languageMeta);
           const { id: personId, language: locale } = shape.customer;
           const { country, state: region } = shape.customer.country === '' ? shape.shipping : shape.customer;
-          return { state: stateOf(order, settings), shape, ...customerOf({ personId, country, region, locale }) };
+          return { state: stateOf(order, settings), shape, personId, country, region, locale };
         },
       },
       poll: poller(settings, shop, ports),

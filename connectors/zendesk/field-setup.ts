@@ -59,7 +59,7 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-function compareKind(about: Compared, fields: readonly Field[]): Comparison<SetupItem> {
+function compareKind(about: Compared, fields: readonly Field[]): Comparison {
   const { kind, owners } = about;
   const { targets, problems } = resolve(kind, fields);
   const findings: Finding[] = problems.map(({ level, at, problem, remedy }) => ({ level, at, problem, remedy }));
@@ -92,7 +92,7 @@ function compareKind(about: Compared, fields: readonly Field[]): Comparison<Setu
   return { findings, missing };
 }
 
-function objectItself(object: string, { setting, place }: FieldKind, create: Create): Comparison<SetupItem> {
+function objectItself(object: string, { setting, place }: FieldKind, create: Create): Comparison {
   const words = object.replaceAll(/[_-]+/g, ' ').trim();
   const title = words.charAt(0).toUpperCase() + words.slice(1);
   const body = { custom_object: { key: object, title, title_pluralized: `${title} records` } };

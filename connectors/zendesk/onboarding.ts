@@ -1,4 +1,4 @@
-import type { Onboarding } from '../../core/connector/onboarding.ts';
+import { type Onboarding, questionsOfPlaces } from '../../core/connector/onboarding.ts';
 
 const clients = 'Admin Center > Apps and integrations > OAuth clients, kind Confidential';
 const whenLost =
@@ -13,8 +13,7 @@ export const onboarding: Onboarding = {
     { setting: 'clientId', ask: `Identifier of the OAuth client (${clients})` },
     { setting: 'clientSecret', ask: 'Its secret', variable: 'ZENDESK_CLIENT_SECRET' },
     { setting: 'webhookSecrets', variable: 'ZENDESK_WEBHOOK_SECRET', ...webhook },
-    { setting: 'writeBack.grade', ask: 'Ticket field that takes the grade', initial: 'Feedback grade' },
-    { setting: 'writeBack.comment', ask: 'Ticket field that takes the comment', initial: 'Feedback comment' },
+    ...questionsOfPlaces('Ticket field', 'Feedback grade', 'Feedback comment'),
   ],
   settings: { writeBack: { note: true } },
   contact: ['requester.phone', 'requester.email'],

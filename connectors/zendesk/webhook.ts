@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type Comparison, errorAt, isSameUrl, type SetupItem, warningAt } from '../../core/connector/check.ts';
+import { type Comparison, errorAt, isSameUrl, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding, SetupStep } from '../../core/connector/contract.ts';
 import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf, orElse, text } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { idText, readAll, type ZendeskApi } from './api.ts';
 import { csatReceived, ticketEvent } from './events.ts';
@@ -17,8 +17,6 @@ import type { ZendeskSettings } from './settings.ts';
 
 const place = 'Admin Center > Apps and integrations > Webhooks';
 const rulesPlace = 'Admin Center > Objects and rules > Business rules > Triggers';
-
-const text = orElse(z.string(), '');
 
 const Webhook = z.object({
   ...{ id: idText, name: text, endpoint: text, status: z.string(), http_method: text, request_format: text },
@@ -113,7 +111,7 @@ export class WebhookSetup {
   }
 
   /** The comparison for `check` and `setup`. `setup` activates an existing webhook, or creates its trigger; a person does everything else. */
-  async compared(hookUrl: string): Promise<Comparison<SetupItem>> {
+  async compared(hookUrl: string): Promise<Comparison> {
     const { api, settings } = this.#account;
     const here = await this.#listHere(hookUrl);
     const rules = here.some(isConnected) ? await triggers(api) : [];

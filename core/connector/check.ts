@@ -26,10 +26,10 @@ export interface SetupItem {
 }
 
 /** Compares what the settings need with what the account has: `check` reports the findings, `setup` creates the missing items. */
-export interface Comparison<Item extends SetupItem = SetupItem> {
+export interface Comparison {
   findings: Finding[];
   /** The missing items in the order of creation. */
-  missing: Item[];
+  missing: SetupItem[];
 }
 
 /** Several comparisons in one, in their order. */
