@@ -1,7 +1,7 @@
 import { type Command, command, createControlSurface, nothing } from '../kit/control.ts';
 import { type Guide, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
 import { createApi, prefix } from './api.ts';
 import * as define from './definitions.ts';
 import { defaultForm, type OperationsForm } from './operations-form.ts';
@@ -101,8 +101,4 @@ export class FeedbackStandin extends FeedbackService {
 }
 
 /** The same over HTTP: the API's base address is `url` + `/api`. */
-export function startFeedbackStandin(
-  options: FeedbackStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: FeedbackStandin }> {
-  return serveStandin(new FeedbackStandin(options), options.port);
-}
+export const startFeedbackStandin = starterOf(FeedbackStandin);

@@ -2,12 +2,11 @@ import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
 import { accountRoutes } from './account-endpoints.ts';
 import { type Context, problem } from './context.ts';
 import { conversationRoutes } from './conversation-endpoints.ts';
 import { IntercomConversations } from './conversations.ts';
-import type { IntercomStandinOptions } from './definitions.ts';
 import * as define from './definitions.ts';
 
 const secret = 'intercom-client-secret';
@@ -89,7 +88,6 @@ export class IntercomStandin extends IntercomConversations {
       command('GET', 'webhook', nothing, () => this.webhook()),
       command('DELETE', 'webhook', nothing, () => this.removeWebhook()),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => this.idle()),
     ];
   }
 
@@ -122,6 +120,4 @@ export class IntercomStandin extends IntercomConversations {
 }
 
 /** The same over HTTP; `url` stands for the API's address. */
-export const startIntercomStandin = (
-  options: IntercomStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: IntercomStandin }> => serveStandin(new IntercomStandin(options), options.port);
+export const startIntercomStandin = starterOf(IntercomStandin);

@@ -3,7 +3,7 @@ import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
 import { authenticate, issueToken } from './auth.ts';
 import { type Context, invalidEndpoint, type Limit, RateLimits } from './context.ts';
 import { customObjectRoutes } from './custom-object-endpoints.ts';
@@ -114,7 +114,6 @@ export class ZendeskStandin extends ZendeskTickets {
       command('DELETE', 'webhook', nothing, () => this.removeWebhooks()),
       command('POST', 'deliveries', define.delivery, (input) => this.fireWebhook(input)),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => this.idle()),
     ];
   }
 
@@ -152,9 +151,7 @@ export class ZendeskStandin extends ZendeskTickets {
 }
 
 /** The same over HTTP; `url` stands for `https://{subdomain}.zendesk.com`. */
-export const startZendeskStandin = (
-  options: ZendeskStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: ZendeskStandin }> => serveStandin(new ZendeskStandin(options), options.port);
+export const startZendeskStandin = starterOf(ZendeskStandin);
 
 /** The scope of its own an endpoint has. Fields, jobs, groups and incremental exports have none: plain `read` or `write`. */
 function resourceOf(path: string): string | undefined {
