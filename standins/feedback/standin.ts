@@ -44,7 +44,7 @@ export interface FeedbackStandinOptions extends ServiceOptions {
 export class FeedbackStandin extends FeedbackService {
   readonly #given: FeedbackStandinOptions;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  #api: (req: StandinRequest) => StandinResponse;
+  readonly #api: (req: StandinRequest) => StandinResponse;
 
   constructor(options: FeedbackStandinOptions = {}) {
     super(options);

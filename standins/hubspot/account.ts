@@ -23,8 +23,8 @@ export abstract class HubspotAccount extends VendorStandin {
   readonly clientSecret: string;
   /** The app's other way in, beside the static token. */
   readonly oauth: OAuthGrant;
-  protected store = new Store();
-  protected settings: Settings;
+  protected readonly store = new Store();
+  protected readonly settings: Settings;
   readonly #outbox: Outbox;
   #subscriptionId = 2_881_777;
 

@@ -116,7 +116,7 @@ export abstract class HubspotRecords extends HubspotAccount {
 
   /** The result is a new record; the old ids lead to that record, their associations are gone. Results of the deliveries come with `idle`. */
   merge(given: Given<typeof define.mergeAction>): { id: number; deliveries: Promise<DeliveryResult[]> } {
-    const { type, primary, merged, keepPrimary, source = someone } = define.mergeAction.parse(given);
+    const { type, primary, merged, source = someone } = define.mergeAction.parse(given);
     const ids = [primary, ...merged];
     if (new Set(ids).size < ids.length) throw new ControlError('a record is not merged with itself');
     const records = ids.map((id) => this.store.record(type, id));
@@ -124,15 +124,8 @@ export abstract class HubspotRecords extends HubspotAccount {
     const all = Object.fromEntries(records.toReversed().flatMap((record) => [...record.properties]));
     const known = Object.fromEntries(Object.entries(all).filter(([name]) => this.store.properties[type].has(name)));
     const now = this.now();
-    const [first] = records;
-    const record =
-      keepPrimary && first !== undefined
-        ? first
-        : this.store.add(type, { properties: known, contacts: [] }, source, now);
-    this.store.leadTo(
-      record,
-      records.filter((one) => one !== record),
-    );
+    const record = this.store.add(type, { properties: known, contacts: [] }, source, now);
+    this.store.leadTo(record, records);
     const more = {
       primaryObjectId: primary,
       mergedObjectIds: merged,
@@ -146,7 +139,12 @@ export abstract class HubspotRecords extends HubspotAccount {
   }
 
   deleteRecord(given: Given<typeof define.recordAction>): Promise<DeliveryResult[]> {
-    return this.#archive(given, true);
+    const { type, id, source = someone } = define.recordAction.parse(given);
+    const record = this.store.record(type, id);
+    if (record.archived) throw new ControlError(`record ${id} is deleted already`);
+    record.archived = true;
+    const more = { changeFlag: 'DELETED' };
+    return this.announce({ event: 'deletion', object: type, objectId: id, source, at: this.now(), more });
   }
 
   /** Erases a contact for good: privacyDeletion and deletion, in this order or not. */
@@ -212,23 +210,6 @@ export abstract class HubspotRecords extends HubspotAccount {
       more: { changeFlag: 'CREATED' },
     });
     return record;
-  }
-
-  #archive(given: Given<typeof define.recordAction>, archived: boolean): Promise<DeliveryResult[]> {
-    const { type, id, source = someone } = define.recordAction.parse(given);
-    const record = this.store.record(type, id);
-    if (record.archived === archived)
-      throw new ControlError(`record ${id} is ${archived ? 'deleted' : 'there'} already`);
-    record.archived = archived;
-    const more = archived ? { changeFlag: 'DELETED' } : {};
-    return this.announce({
-      event: archived ? 'deletion' : 'restore',
-      object: type,
-      objectId: id,
-      source,
-      at: this.now(),
-      more,
-    });
   }
 
   #stageWhere(type: ObjectType, id: number, closed: boolean): string {

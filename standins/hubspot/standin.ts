@@ -120,7 +120,7 @@ export class HubspotStandin extends HubspotRecords {
     ...searchRoutes,
     ...objectRoutes,
   ]);
-  #limits = new RateLimits();
+  readonly #limits = new RateLimits();
 
   constructor(options: HubspotStandinOptions = {}) {
     super(options);

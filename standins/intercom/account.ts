@@ -40,9 +40,9 @@ export abstract class IntercomAccount extends VendorStandin {
   readonly appId = 'k7p2m4xq';
   /** Whom the token belongs to: a teammate of closeloop's own. */
   readonly serviceAdminId = '7700001';
-  protected store = new Store();
-  protected settings = openSettings();
-  protected limits = new RateLimits();
+  protected readonly store = new Store();
+  protected readonly settings = openSettings();
+  protected readonly limits = new RateLimits();
   protected readonly outbox: Outbox;
   readonly #fetch: typeof globalThis.fetch;
 

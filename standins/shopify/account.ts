@@ -74,10 +74,10 @@ export abstract class ShopifyAccount extends VendorStandin {
   readonly accessToken: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  protected store = new Store();
-  protected settings = openSettings();
-  protected access: Access;
-  protected charged = new Points();
+  protected readonly store = new Store();
+  protected readonly settings = openSettings();
+  protected readonly access: Access;
+  protected readonly charged = new Points();
   protected readonly webhooks: Webhooks;
 
   constructor(options: ShopifyStandinOptions = {}) {

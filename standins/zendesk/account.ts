@@ -23,7 +23,7 @@ import { callsOf, eventPrefix, zendeskRetries } from './webhooks.ts';
 
 /** What an admin sets up in an account: users, fields, rules, webhooks, settings. */
 export abstract class ZendeskAccount extends VendorStandin {
-  protected store: Store;
+  protected readonly store: Store;
 
   constructor(options: ZendeskStandinOptions) {
     super(zendeskRetries, options);

@@ -57,8 +57,8 @@ export class ZendeskStandin extends ZendeskTickets {
     ...ruleRoutes,
     ...customObjectRoutes,
   ]);
-  #jobs = new Jobs();
-  #limits = new RateLimits();
+  readonly #jobs = new Jobs();
+  readonly #limits = new RateLimits();
 
   constructor(options: ZendeskStandinOptions = {}) {
     super(options);
