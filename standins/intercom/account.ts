@@ -105,10 +105,6 @@ export abstract class IntercomAccount extends VendorStandin {
     return this.outbox.webhook;
   }
 
-  removeWebhook(): void {
-    this.outbox.webhook = undefined;
-  }
-
   changeSettings(given: Given<typeof define.settingsChange>): Settings {
     return Object.assign(this.settings, define.settingsChange.parse(given));
   }

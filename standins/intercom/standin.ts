@@ -86,7 +86,6 @@ export class IntercomStandin extends IntercomConversations {
       command('DELETE', 'attributes', nothing, () => this.removeAttributes()),
       command('PUT', 'webhook', define.webhookDefinition, (input) => this.saveWebhook(input)),
       command('GET', 'webhook', nothing, () => this.webhook()),
-      command('DELETE', 'webhook', nothing, () => this.removeWebhook()),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
     ];
   }
