@@ -4,6 +4,7 @@ import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
 import { starterOf } from '../kit/server.ts';
+import { HubspotAccount } from './account.ts';
 import { type Context, missingScopes, notFound, rateLimited, unauthenticated } from './context.ts';
 import { accountZone } from './defaults.ts';
 import type { HubspotStandinOptions } from './definitions.ts';
@@ -13,7 +14,6 @@ import { tokenPath } from './oauth.ts';
 import { objectRoutes } from './object-endpoints.ts';
 import { introspection, otherRoutes } from './other-endpoints.ts';
 import { propertyRoutes } from './property-endpoints.ts';
-import { HubspotRecords } from './records.ts';
 import { searchRoutes } from './search-endpoints.ts';
 import { webhookApi, webhookRoutes } from './webhook-endpoints.ts';
 
@@ -104,10 +104,10 @@ export type { HubspotStandinOptions } from './definitions.ts';
 
 /**
  * The stand-in of one HubSpot account and the app installed in it. Its API at the vendor's paths, its control surface under `/_control`, the
- * same as methods: of what is set up in account.ts, of what people do in records.ts. These take what definitions.ts describes; they throw a
- * ControlError for what isn't there, a ZodError for what is malformed. Built from the facts, not from the connector.
+ * same as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for what
+ * is malformed. Built from the facts, not from the connector.
  */
-export class HubspotStandin extends HubspotRecords {
+export class HubspotStandin extends HubspotAccount {
   readonly accessToken: string;
   readonly #developerApiKey: string;
   /** Static tokens and their scopes; null: whatever the settings say. */

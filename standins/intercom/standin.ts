@@ -3,10 +3,10 @@ import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
 import { starterOf } from '../kit/server.ts';
+import { IntercomWorkspace } from './account.ts';
 import { accountRoutes } from './account-endpoints.ts';
 import { type Context, problem } from './context.ts';
 import { conversationRoutes } from './conversation-endpoints.ts';
-import { IntercomConversations } from './conversations.ts';
 import * as define from './definitions.ts';
 
 const secret = 'intercom-client-secret';
@@ -54,10 +54,9 @@ const permissions = [
 
 /**
  * The stand-in of one Intercom workspace and of the private app in it: the REST API 2.16 at the vendor's paths, its control surface under
- * `/_control`, the same as methods: of what is set up in account.ts, of what happens in conversations.ts. Built from the facts, not from the
- * connector.
+ * `/_control`, the same as methods in account.ts. Built from the facts, not from the connector.
  */
-export class IntercomStandin extends IntercomConversations {
+export class IntercomStandin extends IntercomWorkspace {
   readonly #find = createRouter<Route<Context>>([...accountRoutes, ...conversationRoutes]);
 
   protected override commands(): Command[] {

@@ -4,10 +4,9 @@ import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { starterOf } from '../kit/server.ts';
-import { needScope } from './account.ts';
+import { needScope, ShopifyShop } from './account.ts';
 import * as define from './definitions.ts';
 import { answerGraphql } from './graphql.ts';
-import { ShopifyOrders } from './orders.ts';
 import { rootOf } from './resolvers.ts';
 
 export const guide: Guide = {
@@ -43,10 +42,10 @@ export type { ShopifyStandinOptions } from './definitions.ts';
 
 /**
  * The stand-in of one Shopify shop and the app installed in it. Its API at the vendor's paths, its control surface under `/_control`, the same
- * as methods: of what is set up in account.ts, of what happens to orders in orders.ts. These take what definitions.ts describes; they throw a
- * ControlError for what isn't there, a ZodError for what is malformed. Built from the facts, not from the connector.
+ * as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for what is
+ * malformed. Built from the facts, not from the connector.
  */
-export class ShopifyStandin extends ShopifyOrders {
+export class ShopifyStandin extends ShopifyShop {
   #documents: { query: string; variables: unknown }[] = [];
 
   protected override commands(): Command[] {
