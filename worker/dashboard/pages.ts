@@ -50,7 +50,7 @@ const sections: readonly MenuItem[] = [
 ];
 
 /** A whole page. A visitor who has to log in first sees no links to other pages. */
-function layout(
+export function layout(
   { title, section, body }: Page,
   visitor: Visitor | undefined,
   { notice, followUps }: { notice: string | undefined; followUps: FollowUpCounts | undefined },
