@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { jsonBody, type StandinRequest } from '../kit/message.ts';
+import { jsonBody, type StandinRequest, toSecond } from '../kit/message.ts';
 import { badRequest, recordInvalid, recordNotFound, updateConflict } from './context.ts';
 import { statuses, type Ticket } from './definitions.ts';
 import type { Store } from './store.ts';
 import type { Patch } from './ticket-change.ts';
-import { iso } from './views.ts';
 
 /** Keys that a ticket update knows. Keys on which this stand-in doesn't act are taken without effect. */
 const known = new Set(
@@ -124,7 +123,7 @@ export function visibleTicket(store: Store, id: number): Ticket {
 export function checkStamp(ticket: Ticket, stamp: string | undefined): void {
   if (stamp === undefined) return;
   const at = Date.parse(stamp);
-  if (Number.isNaN(at) || iso(at) !== iso(ticket.updatedAt)) throw updateConflict();
+  if (Number.isNaN(at) || toSecond(at) !== toSecond(ticket.updatedAt)) throw updateConflict();
 }
 
 function oneOf<Value extends string>(
