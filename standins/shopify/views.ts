@@ -29,6 +29,17 @@ export const digestOf = (value: string): string => Buffer.from(value).toString('
 
 export const gid = (type: string, id: string): string => `gid://shopify/${type}/${id}`;
 
+const sixtyDaysMs = 60 * 86_400_000;
+
+/** What the token may see; nothing older than sixty days without `read_all_orders`. @throws GraphQLError ACCESS_DENIED */
+export function visibleOrder({ store, need, now, settings: { scopes } }: Context, id: string): Order | undefined {
+  const digits = /^gid:\/\/shopify\/Order\/(\d+)$/.exec(id)?.[1];
+  const found = store.orders.get(digits ?? '');
+  if (found === undefined) return undefined;
+  need('read_orders', 'read_marketplace_orders', 'read_quick_sale');
+  return found.createdAt < now - sixtyDaysMs && !scopes.includes('read_all_orders') ? undefined : found;
+}
+
 /** Parts of an answer, by the schema's names; what takes arguments or needs a right is a function. */
 export function orderView(order: Order, context: Context) {
   const { store, need } = context;

@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { ok, type StandinResponse, toSecond } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, badRequest, bodyOf, type Context, paged, recordInvalid, recordNotFound, there } from './context.ts';
+import {
+  adminOnly,
+  badRequest,
+  bodyOf,
+  type Context,
+  objectOf,
+  paged,
+  recordInvalid,
+  recordNotFound,
+  there,
+} from './context.ts';
 import type { CustomObject, ObjectRecord } from './definitions.ts';
 import { fieldKey, keyedType, needOptions, options, replaceOptions, viewKeyedField } from './field-endpoints.ts';
 import { keyedValue } from './other-endpoints.ts';
-import { objectOf } from './ticket-body.ts';
 
 const customObject = z.object({
   key: fieldKey,

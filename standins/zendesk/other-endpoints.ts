@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { ok, type StandinResponse, toSecond } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { badRequest, type Context, idsOf, paged, there } from './context.ts';
+import { badRequest, type Context, idsOf, objectOf, paged, there } from './context.ts';
 import type { KeyedField, User } from './definitions.ts';
 import { viewJob } from './jobs.ts';
-import { objectOf } from './ticket-body.ts';
 import { viewGroup, viewUser } from './views.ts';
 
 const userBody = z.object({ user: z.looseObject({ user_fields: z.record(z.string(), z.unknown()).optional() }) });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonBody, type StandinRequest, toSecond } from '../kit/message.ts';
+import { toSecond } from '../kit/message.ts';
 import { badRequest, recordInvalid, recordNotFound, updateConflict } from './context.ts';
 import { statuses, type Ticket } from './definitions.ts';
 import type { Store } from './store.ts';
@@ -59,14 +59,6 @@ interface ReadBody {
   warn: string[];
   /** Present when `safe_update` was sent, whatever its value: `false` counts as true. */
   stamp?: string;
-}
-
-/** The JSON object of a request; the vendor reads none without a JSON content type. @throws Problem 400 */
-export function objectOf(req: StandinRequest): Record<string, unknown> {
-  const isJson = req.headers['content-type']?.toLowerCase().startsWith('application/json') === true;
-  const parsed = z.record(z.string(), z.unknown()).safeParse(isJson ? jsonBody(req) : undefined);
-  if (!parsed.success) throw badRequest('The request body must be a JSON object sent as application/json');
-  return parsed.data;
 }
 
 /** @throws Problem 400 for a malformed body, 422 for values no ticket takes */
