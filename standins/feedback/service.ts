@@ -17,7 +17,7 @@ export interface ServiceOptions {
 /** What the service holds and what happens in it beside the API: set-up, answers of customers, lists, the clock. */
 export class FeedbackService {
   readonly faults = new FaultQueue();
-  protected store = new Store();
+  protected readonly store = new Store();
   protected readonly counts = new Map<string, number>();
   readonly #options: ServiceOptions;
   #shiftMs = 0;

@@ -1,7 +1,7 @@
 import { type Command, command, createControlSurface, nothing } from '../kit/control.ts';
 import { type Guide, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
 import { createApi, prefix } from './api.ts';
 import * as define from './definitions.ts';
 import { defaultForm, type OperationsForm } from './operations-form.ts';
@@ -32,7 +32,7 @@ export interface FeedbackStandinOptions extends ServiceOptions {
   baseUrl?: string;
   /** Wire form of the five operations the specification doesn't show. */
   form?: OperationsForm;
-  /** Start, and start again after `reset`, with the demo's account, keys and campaigns (seed.ts). Default false. */
+  /** Start with the demo's account, keys and campaigns (seed.ts). Default false. */
   seed?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface FeedbackStandinOptions extends ServiceOptions {
 export class FeedbackStandin extends FeedbackService {
   readonly #given: FeedbackStandinOptions;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
-  #api: (req: StandinRequest) => StandinResponse;
+  readonly #api: (req: StandinRequest) => StandinResponse;
 
   constructor(options: FeedbackStandinOptions = {}) {
     super(options);
@@ -101,8 +101,4 @@ export class FeedbackStandin extends FeedbackService {
 }
 
 /** The same over HTTP: the API's base address is `url` + `/api`. */
-export function startFeedbackStandin(
-  options: FeedbackStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: FeedbackStandin }> {
-  return serveStandin(new FeedbackStandin(options), options.port);
-}
+export const startFeedbackStandin = starterOf(FeedbackStandin);

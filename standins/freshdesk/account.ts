@@ -80,9 +80,9 @@ export abstract class FreshdeskAccount extends VendorStandin {
   readonly groups = new Map<number, { id: number; name: string }>();
   readonly fields = new Map<string, Field>();
   readonly ratings: Rating[] = [];
-  settings: Settings = openSettings();
+  readonly settings: Settings = openSettings();
   readonly rules: Rules;
-  protected credits = new Credits();
+  protected readonly credits = new Credits();
   #lastId = 48_000_000_000;
 
   constructor({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toSecond } from '../kit/message.ts';
 import type { DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
 import type { Settings, Ticket } from './definitions.ts';
 
@@ -95,7 +96,7 @@ export class Rules {
       'ticket.id': String(ticket.id),
       'ticket.status': statuses[ticket.status] ?? '',
       triggered_event: move === undefined ? '' : `{${move.field}:{from:${move.from},to:${move.to}}}`,
-      'ticket.modified_on': `${new Date(ticket.updatedAt).toISOString().slice(0, 19)}Z`,
+      'ticket.modified_on': toSecond(ticket.updatedAt),
     };
     const filled = Object.entries(content).map(([name, text]): [string, string | number] => {
       const value = text.replace(/\{\{([\w.]+)\}\}/g, (whole, key: string) => told[key] ?? whole);

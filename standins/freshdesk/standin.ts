@@ -1,9 +1,9 @@
-import { type Command, command, nothing, soon } from '../kit/control.ts';
+import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
-import { FreshdeskAccount, type FreshdeskStandinOptions } from './account.ts';
+import { starterOf } from '../kit/server.ts';
+import { FreshdeskAccount } from './account.ts';
 import { type Context, notFound, problem } from './context.ts';
 import type { Agent } from './definitions.ts';
 import * as define from './definitions.ts';
@@ -57,16 +57,15 @@ export class FreshdeskStandin extends FreshdeskAccount {
       command('GET', 'tickets', nothing, () => [...this.tickets.values()].map(({ id, status }) => ({ id, status }))),
       command('GET', one, define.ticketName, ({ id }) => this.ticket(id)),
       command('PATCH', one, define.ticketChange, (input) => this.changeTicket(input)),
-      command('POST', `${one}/status`, define.statusChange, (input) => soon(this.setStatus(input))),
-      command('POST', `${one}/resolve`, define.ticketName, ({ id }) => soon(this.resolve(id))),
-      command('POST', `${one}/reopen`, define.ticketName, ({ id }) => soon(this.reopen(id))),
-      command('POST', 'resolve-all', define.massChange, (input) => soon(this.resolveAll(input))),
+      command('POST', `${one}/status`, define.statusChange, (input) => this.setStatus(input)),
+      command('POST', `${one}/resolve`, define.ticketName, ({ id }) => this.resolve(id)),
+      command('POST', `${one}/reopen`, define.ticketName, ({ id }) => this.reopen(id)),
+      command('POST', 'resolve-all', define.massChange, (input) => this.resolveAll(input)),
       command('POST', 'ratings', define.ratingDefinition, (input) => this.rate(input)),
       command('POST', 'webhook', define.webhookDefinition, (input) => this.setWebhook(input)),
       command('GET', 'rules', nothing, () => [...this.rules.all.values()]),
       command('PATCH', 'rules/{id:\\d+}', define.ruleChange, (input) => this.changeRule(input)),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => this.idle()),
     ];
   }
 
@@ -97,6 +96,4 @@ export class FreshdeskStandin extends FreshdeskAccount {
 }
 
 /** The same over HTTP; `url` stands for the account's address. */
-export const startFreshdeskStandin = (
-  options: FreshdeskStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: FreshdeskStandin }> => serveStandin(new FreshdeskStandin(options), options.port);
+export const startFreshdeskStandin = starterOf(FreshdeskStandin);

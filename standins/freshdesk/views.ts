@@ -1,6 +1,5 @@
+import { toSecond } from '../kit/message.ts';
 import type { Agent, Conversation, Field, Person, Rating, Settings, Ticket } from './definitions.ts';
-
-const time = (at: number | null): string | null => (at === null ? null : `${new Date(at).toISOString().slice(0, 19)}Z`);
 
 export function viewTicket(ticket: Ticket, fields: Iterable<Field>): Record<string, unknown> {
   const custom = [...fields].filter(({ name }) => name.startsWith('cf_'));
@@ -12,7 +11,7 @@ export function viewTicket(ticket: Ticket, fields: Iterable<Field>): Record<stri
     ...{ status: ticket.status, subject: ticket.subject, association_type: ticket.associationType, to_emails: null },
     ...{ product_id: null, id: ticket.id, type: ticket.type },
     custom_fields: Object.fromEntries(custom.map(({ name }) => [name, ticket.values[name] ?? null])),
-    ...{ created_at: time(ticket.createdAt), updated_at: time(ticket.updatedAt), tags: ticket.tags },
+    ...{ created_at: toSecond(ticket.createdAt), updated_at: toSecond(ticket.updatedAt), tags: ticket.tags },
     ...(ticket.is === 'deleted' && { deleted: true }),
     ...(ticket.is === 'archived' && { archived: true }),
   };
@@ -20,8 +19,8 @@ export function viewTicket(ticket: Ticket, fields: Iterable<Field>): Record<stri
 
 export const viewStats = (ticket: Ticket): Record<string, unknown> => ({
   ...{ agent_responded_at: null, requester_responded_at: null, first_responded_at: null },
-  status_updated_at: time(ticket.statusUpdatedAt),
-  ...{ resolved_at: time(ticket.resolvedAt), closed_at: time(ticket.closedAt), pending_since: null },
+  status_updated_at: toSecond(ticket.statusUpdatedAt),
+  ...{ resolved_at: toSecond(ticket.resolvedAt), closed_at: toSecond(ticket.closedAt), pending_since: null },
 });
 
 export const viewRequester = ({ id, name, email, phone, mobile }: Person): Record<string, unknown> => ({
@@ -35,7 +34,7 @@ export const viewAgent = ({ id, name, email, scope, groupIds }: Agent): Record<s
 
 export const viewNote = ({ id, body, isPrivate, userId, at }: Conversation): Record<string, unknown> => ({
   ...{ id, body, body_text: body.replace(/<[^>]*>/g, ''), incoming: false, private: isPrivate, user_id: userId },
-  ...{ source: isPrivate ? 2 : 0, attachments: [], created_at: time(at), updated_at: time(at) },
+  ...{ source: isPrivate ? 2 : 0, attachments: [], created_at: toSecond(at), updated_at: toSecond(at) },
 });
 
 export function viewField(field: Field, { statuses }: Settings): Record<string, unknown> {
@@ -51,5 +50,5 @@ export function viewField(field: Field, { statuses }: Settings): Record<string, 
 
 export const viewRating = ({ id, ticketId, value, feedback, at }: Rating): Record<string, unknown> => ({
   ...{ id, survey_id: 1, user_id: null, agent_id: null, group_id: null, ticket_id: ticketId, feedback },
-  ...{ ratings: { default_question: value }, created_at: time(at), updated_at: time(at) },
+  ...{ ratings: { default_question: value }, created_at: toSecond(at), updated_at: toSecond(at) },
 });

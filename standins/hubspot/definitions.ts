@@ -53,12 +53,11 @@ export const massChange = z.strictObject({
   ids: z.array(id),
   stage: z.string().optional(),
 });
-/** `merged` disappear into `primary`; the result is a record with a new id unless `keepPrimary`. */
+/** `merged` disappear into `primary`; the result is a record with a new id. */
 export const mergeAction = z.strictObject({
   type,
   primary: id,
   merged: z.array(id).min(1),
-  keepPrimary: z.boolean().default(false),
   source: source.optional(),
 });
 export const associationChange = z.strictObject({

@@ -3,7 +3,8 @@ import { type Command, command, nothing, soon } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
+import { HubspotAccount } from './account.ts';
 import { type Context, missingScopes, notFound, rateLimited, unauthenticated } from './context.ts';
 import { accountZone } from './defaults.ts';
 import type { HubspotStandinOptions } from './definitions.ts';
@@ -13,7 +14,6 @@ import { tokenPath } from './oauth.ts';
 import { objectRoutes } from './object-endpoints.ts';
 import { introspection, otherRoutes } from './other-endpoints.ts';
 import { propertyRoutes } from './property-endpoints.ts';
-import { HubspotRecords } from './records.ts';
 import { searchRoutes } from './search-endpoints.ts';
 import { webhookApi, webhookRoutes } from './webhook-endpoints.ts';
 
@@ -104,10 +104,10 @@ export type { HubspotStandinOptions } from './definitions.ts';
 
 /**
  * The stand-in of one HubSpot account and the app installed in it. Its API at the vendor's paths, its control surface under `/_control`, the
- * same as methods: of what is set up in account.ts, of what people do in records.ts. These take what definitions.ts describes; they throw a
- * ControlError for what isn't there, a ZodError for what is malformed. Built from the facts, not from the connector.
+ * same as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for what
+ * is malformed. Built from the facts, not from the connector.
  */
-export class HubspotStandin extends HubspotRecords {
+export class HubspotStandin extends HubspotAccount {
   readonly accessToken: string;
   readonly #developerApiKey: string;
   /** Static tokens and their scopes; null: whatever the settings say. */
@@ -120,7 +120,7 @@ export class HubspotStandin extends HubspotRecords {
     ...searchRoutes,
     ...objectRoutes,
   ]);
-  #limits = new RateLimits();
+  readonly #limits = new RateLimits();
 
   constructor(options: HubspotStandinOptions = {}) {
     super(options);
@@ -144,25 +144,24 @@ export class HubspotStandin extends HubspotRecords {
       command('GET', 'webhook', nothing, () => this.webhook),
       command('GET', 'records', nothing, () => this.records()),
       command('GET', one, define.recordName, ({ type, id }) => this.record(type, id)),
-      command('PATCH', one, define.recordChange, (input) => soon(this.change(input))),
-      command('POST', `${one}/stage`, define.stageChange, (input) => soon(this.setStage(input))),
-      command('POST', `${one}/close`, define.recordName, ({ type, id }) => soon(this.close(id, type))),
-      command('POST', `${one}/reopen`, define.recordName, ({ type, id }) => soon(this.reopen(id, type))),
-      command('POST', `${one}/delete`, define.recordAction, (input) => soon(this.deleteRecord(input))),
-      command('POST', `${one}/privacy-delete`, define.recordName, ({ id }) => soon(this.privacyDelete(id))),
-      command('POST', `${one}/associate`, define.associationChange, (input) => soon(this.associate(input))),
+      command('PATCH', one, define.recordChange, (input) => this.change(input)),
+      command('POST', `${one}/stage`, define.stageChange, (input) => this.setStage(input)),
+      command('POST', `${one}/close`, define.recordName, ({ type, id }) => this.close(id, type)),
+      command('POST', `${one}/reopen`, define.recordName, ({ type, id }) => this.reopen(id, type)),
+      command('POST', `${one}/delete`, define.recordAction, (input) => this.deleteRecord(input)),
+      command('POST', `${one}/privacy-delete`, define.recordName, ({ id }) => this.privacyDelete(id)),
+      command('POST', `${one}/associate`, define.associationChange, (input) => this.associate(input)),
       command('GET', `${one}/notes`, define.recordName, ({ type, id }) => this.notesOn(type, id)),
       command('POST', 'oauth/revoke', nothing, () => this.oauth.revoke()),
-      command('POST', 'close-all', define.massChange, (input) => soon(this.closeAll(input))),
+      command('POST', 'close-all', define.massChange, (input) => this.closeAll(input)),
       command('POST', 'merge', define.mergeAction, async (input) => {
         const { id, deliveries } = this.merge(input);
         return { id, deliveries: await soon(deliveries) };
       }),
       command('PUT', 'webhook', define.webhookTarget, (input) => this.setWebhook(input)),
       command('DELETE', 'webhook', nothing, () => this.removeWebhook()),
-      command('POST', 'deliveries', define.delivery, (input) => soon(this.fireWebhook(input))),
+      command('POST', 'deliveries', define.delivery, (input) => this.fireWebhook(input)),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => soon(this.idle())),
     ];
   }
 
@@ -211,6 +210,4 @@ export class HubspotStandin extends HubspotRecords {
 }
 
 /** The same over HTTP; `url` stands for `https://api.hubapi.com`. */
-export const startHubspotStandin = (
-  options: HubspotStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: HubspotStandin }> => serveStandin(new HubspotStandin(options), options.port);
+export const startHubspotStandin = starterOf(HubspotStandin);

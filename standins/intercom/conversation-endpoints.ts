@@ -246,7 +246,7 @@ const TicketUpdate = z.strictObject({
   skip_notifications: z.boolean().optional(),
 });
 
-/** Whatever is put on a closed ticket opens it again, more or less: settings.ts. */
+/** Whatever is put on a closed ticket opens it again, more or less: `ticketWrites`. */
 function updateTicket(context: Context, params: Params): StandinResponse {
   const { store, nowMs, settings } = context;
   const one = ticketHere(context, params);

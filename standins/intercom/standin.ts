@@ -2,12 +2,11 @@ import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
+import { IntercomWorkspace } from './account.ts';
 import { accountRoutes } from './account-endpoints.ts';
 import { type Context, problem } from './context.ts';
 import { conversationRoutes } from './conversation-endpoints.ts';
-import { IntercomConversations } from './conversations.ts';
-import type { IntercomStandinOptions } from './definitions.ts';
 import * as define from './definitions.ts';
 
 const secret = 'intercom-client-secret';
@@ -55,10 +54,9 @@ const permissions = [
 
 /**
  * The stand-in of one Intercom workspace and of the private app in it: the REST API 2.16 at the vendor's paths, its control surface under
- * `/_control`, the same as methods: of what is set up in account.ts, of what happens in conversations.ts. Built from the facts, not from the
- * connector.
+ * `/_control`, the same as methods in account.ts. Built from the facts, not from the connector.
  */
-export class IntercomStandin extends IntercomConversations {
+export class IntercomStandin extends IntercomWorkspace {
   readonly #find = createRouter<Route<Context>>([...accountRoutes, ...conversationRoutes]);
 
   protected override commands(): Command[] {
@@ -87,9 +85,7 @@ export class IntercomStandin extends IntercomConversations {
       command('DELETE', 'attributes', nothing, () => this.removeAttributes()),
       command('PUT', 'webhook', define.webhookDefinition, (input) => this.saveWebhook(input)),
       command('GET', 'webhook', nothing, () => this.webhook()),
-      command('DELETE', 'webhook', nothing, () => this.removeWebhook()),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => this.idle()),
     ];
   }
 
@@ -122,6 +118,4 @@ export class IntercomStandin extends IntercomConversations {
 }
 
 /** The same over HTTP; `url` stands for the API's address. */
-export const startIntercomStandin = (
-  options: IntercomStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: IntercomStandin }> => serveStandin(new IntercomStandin(options), options.port);
+export const startIntercomStandin = starterOf(IntercomStandin);

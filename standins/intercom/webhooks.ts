@@ -46,7 +46,7 @@ export class Outbox {
       app_id: this.#ports.appId,
       data: { type: 'notification_event_data', item },
       links: {},
-      id: topic === 'ping' ? null : `notif_${randomUUID()}`,
+      id: `notif_${randomUUID()}`,
       topic,
       delivery_status: 'pending',
       delivered_at: 0,

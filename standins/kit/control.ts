@@ -95,7 +95,7 @@ export function createControlSurface(commands: readonly Command[]): (req: Standi
     const input = inputOf(req, found.params);
     if (input === undefined) return { status: 400, body: { detail: 'The body is not JSON.' } };
     try {
-      const result = await found.route.run(input);
+      const result = await soon(Promise.resolve(found.route.run(input)));
       return { status: 200, body: typeof result === 'object' && result !== null ? result : {} };
     } catch (error) {
       if (error instanceof z.ZodError) return { status: 400, body: { detail: z.prettifyError(error) } };

@@ -19,6 +19,12 @@ export interface StandinResponse {
 
 export const ok = (body: object): StandinResponse => ({ status: 200, body });
 
+/** An instant as most vendors write it: to the second, without a fraction; null for none. */
+export function toSecond<At extends number | null>(at: At): At extends null ? null : string;
+export function toSecond(at: number | null): string | null {
+  return at === null ? null : `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
 /** The body as JSON whatever its content type; `undefined` when it is empty or not JSON. */
 export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
   try {

@@ -73,13 +73,15 @@ export async function serve(
   };
 }
 
-/** The same for a stand-in that holds its faults itself. */
-export async function serveStandin<Standin extends { handle: Handler; faults: FaultQueue }>(
-  standin: Standin,
-  port = 0,
-): Promise<StandinServer & { standin: Standin }> {
-  const server = await serve((req) => standin.handle(req), { faults: standin.faults, port });
-  return { ...server, standin };
+/** Makes a function that starts a stand-in, which holds its faults itself, and serves it. */
+export function starterOf<Options extends object, Standin extends { handle: Handler; faults: FaultQueue }>(
+  Standin: new (options?: Options) => Standin,
+) {
+  return async (options?: Options & { port?: number }): Promise<StandinServer & { standin: Standin }> => {
+    const standin = new Standin(options);
+    const server = await serve(standin.handle, { faults: standin.faults, port: options?.port ?? 0 });
+    return { ...server, standin };
+  };
 }
 
 async function read(message: IncomingMessage): Promise<StandinRequest> {

@@ -114,6 +114,7 @@ export abstract class VendorStandin {
     return [
       command('PATCH', 'sender', senderChange, (input) => this.changeSender(input)),
       command('GET', 'calls', nothing, () => ({ total: this.totalCalls(), counts: this.callCounts() })),
+      command('POST', 'idle', nothing, () => this.idle()),
       command('DELETE', 'calls', nothing, () => this.clearCalls()),
     ];
   }

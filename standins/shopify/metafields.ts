@@ -1,7 +1,6 @@
 import type { Definition, Metafield, Order } from './definitions.ts';
-import { visibleOrder } from './resolvers.ts';
 import type { Store } from './store.ts';
-import { type Context, connection, definitionView, digestOf, metafieldView, type Page } from './views.ts';
+import { type Context, connection, definitionView, digestOf, metafieldView, type Page, visibleOrder } from './views.ts';
 
 interface SetInput {
   compareDigest?: string | null;

@@ -120,7 +120,6 @@ export function payloadOf(
   parcel: Parcel | undefined,
   store: Store,
 ): Record<string, unknown> {
-  if (topic === 'orders/delete') return { id: digits(order.id) };
   if (topic === 'refunds/create') {
     return {
       id: digits(store.nextId()),

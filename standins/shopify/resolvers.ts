@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { Order, Subscription } from './definitions.ts';
 import { metafieldResolvers } from './metafields.ts';
-import { type Context, connection, gid, orderView, type Page, subscriptionView } from './views.ts';
+import { type Context, connection, gid, orderView, type Page, subscriptionView, visibleOrder } from './views.ts';
 
 /** The fields of QueryRoot and Mutation, as the schema names them. */
 export function rootOf(context: Context) {
@@ -29,17 +29,6 @@ export function rootOf(context: Context) {
       accessScopes: scopes.map((handle) => ({ handle, description: handle })),
     }),
   };
-}
-
-const sixtyDaysMs = 60 * 86_400_000;
-
-/** What the token may see; nothing older than sixty days without `read_all_orders`. @throws GraphQLError ACCESS_DENIED */
-export function visibleOrder({ store, need, now, settings: { scopes } }: Context, id: string): Order | undefined {
-  const digits = /^gid:\/\/shopify\/Order\/(\d+)$/.exec(id)?.[1];
-  const found = store.orders.get(digits ?? '');
-  if (found === undefined) return undefined;
-  need('read_orders', 'read_marketplace_orders', 'read_quick_sale');
-  return found.createdAt < now - sixtyDaysMs && !scopes.includes('read_all_orders') ? undefined : found;
 }
 
 /** The fields of QueryRoot and Mutation about orders, their tags and notes. */

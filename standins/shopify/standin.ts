@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type Command, command, nothing, soon } from '../kit/control.ts';
+import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
-import { needScope } from './account.ts';
-import type { ShopifyStandinOptions } from './definitions.ts';
+import { starterOf } from '../kit/server.ts';
+import { needScope, ShopifyShop } from './account.ts';
 import * as define from './definitions.ts';
 import { answerGraphql } from './graphql.ts';
-import { ShopifyOrders } from './orders.ts';
 import { rootOf } from './resolvers.ts';
 
 export const guide: Guide = {
@@ -44,10 +42,10 @@ export type { ShopifyStandinOptions } from './definitions.ts';
 
 /**
  * The stand-in of one Shopify shop and the app installed in it. Its API at the vendor's paths, its control surface under `/_control`, the same
- * as methods: of what is set up in account.ts, of what happens to orders in orders.ts. These take what definitions.ts describes; they throw a
- * ControlError for what isn't there, a ZodError for what is malformed. Built from the facts, not from the connector.
+ * as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for what is
+ * malformed. Built from the facts, not from the connector.
  */
-export class ShopifyStandin extends ShopifyOrders {
+export class ShopifyStandin extends ShopifyShop {
   #documents: { query: string; variables: unknown }[] = [];
 
   protected override commands(): Command[] {
@@ -56,12 +54,12 @@ export class ShopifyStandin extends ShopifyOrders {
       command('POST', 'locations', define.locationDefinition, (input) => this.addLocation(input)),
       command('POST', 'orders', define.orderDefinition, (input) => ({ id: this.addOrder(input).id })),
       command('GET', one, define.orderName, ({ id }) => this.order(id)),
-      command('PATCH', one, define.orderChange, (input) => soon(this.change(input))),
-      command('POST', `${one}/fulfil`, define.fulfilling, (input) => soon(this.fulfil(input))),
-      command('POST', `${one}/parcel`, define.parcelNews, (input) => soon(this.parcelNews(input))),
-      command('POST', `${one}/cancel-parcel`, define.parcelName, (input) => soon(this.cancelParcel(input))),
-      command('POST', `${one}/refund`, define.refunding, (input) => soon(this.refund(input))),
-      command('POST', `${one}/cancel`, define.orderName, (input) => soon(this.cancel(input))),
+      command('PATCH', one, define.orderChange, (input) => this.change(input)),
+      command('POST', `${one}/fulfil`, define.fulfilling, (input) => this.fulfil(input)),
+      command('POST', `${one}/parcel`, define.parcelNews, (input) => this.parcelNews(input)),
+      command('POST', `${one}/cancel-parcel`, define.parcelName, (input) => this.cancelParcel(input)),
+      command('POST', `${one}/refund`, define.refunding, (input) => this.refund(input)),
+      command('POST', `${one}/cancel`, define.orderName, (input) => this.cancel(input)),
       command('POST', 'definitions', define.metafieldDefinition, (input) => ({
         id: this.addDefinition(input).id,
       })),
@@ -70,15 +68,14 @@ export class ShopifyStandin extends ShopifyOrders {
       command('GET', 'subscriptions', nothing, () => this.subscriptions()),
       command('DELETE', 'subscriptions', define.subscriptionRemoval, (input) => this.removeSubscriptions(input)),
       command('PUT', 'compliance', define.complianceTarget, (input) => this.setCompliance(input)),
-      command('POST', 'data-request', define.privacyRequest, (input) => soon(this.requestData(input))),
-      command('POST', 'redact-customer', define.privacyRequest, (input) => soon(this.redactCustomer(input))),
-      command('POST', 'redact-shop', nothing, () => soon(this.redactShop())),
-      command('POST', 'uninstall', nothing, () => soon(this.uninstall())),
-      command('POST', 'deliveries', define.delivery, (input) => soon(this.fireWebhook(input))),
+      command('POST', 'data-request', define.privacyRequest, (input) => this.requestData(input)),
+      command('POST', 'redact-customer', define.privacyRequest, (input) => this.redactCustomer(input)),
+      command('POST', 'redact-shop', nothing, () => this.redactShop()),
+      command('POST', 'uninstall', nothing, () => this.uninstall()),
+      command('POST', 'deliveries', define.delivery, (input) => this.fireWebhook(input)),
       command('GET', 'points', nothing, () => this.points()),
       command('DELETE', 'points', nothing, () => this.drainPoints()),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => soon(this.idle())),
     ];
   }
 
@@ -129,6 +126,4 @@ export class ShopifyStandin extends ShopifyOrders {
 }
 
 /** The same over HTTP; `url` stands for `https://acme.myshopify.com`. */
-export const startShopifyStandin = (
-  options: ShopifyStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: ShopifyStandin }> => serveStandin(new ShopifyStandin(options), options.port);
+export const startShopifyStandin = starterOf(ShopifyStandin);

@@ -1,3 +1,4 @@
+import { toSecond } from '../kit/message.ts';
 import {
   type Address,
   type Customer,
@@ -26,9 +27,18 @@ export interface Context {
 /** Changes with the value. */
 export const digestOf = (value: string): string => Buffer.from(value).toString('base64url').slice(0, 64);
 
-const time = (at: number | null): string | null => (at === null ? null : `${new Date(at).toISOString().slice(0, 19)}Z`);
-
 export const gid = (type: string, id: string): string => `gid://shopify/${type}/${id}`;
+
+const sixtyDaysMs = 60 * 86_400_000;
+
+/** What the token may see; nothing older than sixty days without `read_all_orders`. @throws GraphQLError ACCESS_DENIED */
+export function visibleOrder({ store, need, now, settings: { scopes } }: Context, id: string): Order | undefined {
+  const digits = /^gid:\/\/shopify\/Order\/(\d+)$/.exec(id)?.[1];
+  const found = store.orders.get(digits ?? '');
+  if (found === undefined) return undefined;
+  need('read_orders', 'read_marketplace_orders', 'read_quick_sale');
+  return found.createdAt < now - sixtyDaysMs && !scopes.includes('read_all_orders') ? undefined : found;
+}
 
 /** Parts of an answer, by the schema's names; what takes arguments or needs a right is a function. */
 export function orderView(order: Order, context: Context) {
@@ -50,11 +60,11 @@ export function orderView(order: Order, context: Context) {
     legacyResourceId: order.id,
     name: `#${order.number}`,
     number: order.number,
-    createdAt: time(order.createdAt),
-    processedAt: whole(time(order.createdAt)),
-    updatedAt: time(order.updatedAt),
+    createdAt: toSecond(order.createdAt),
+    processedAt: whole(toSecond(order.createdAt)),
+    updatedAt: toSecond(order.updatedAt),
     closedAt: null,
-    cancelledAt: time(order.cancelledAt),
+    cancelledAt: toSecond(order.cancelledAt),
     email: personal ? (order.email ?? null) : null,
     phone: personal ? (order.phone ?? null) : null,
     customerLocale: order.customerLocale ?? null,
@@ -84,8 +94,8 @@ export function orderView(order: Order, context: Context) {
         id: gid('OrderTransaction', id),
         kind,
         status,
-        createdAt: time(at),
-        processedAt: time(at),
+        createdAt: toSecond(at),
+        processedAt: toSecond(at),
         test: order.test,
         gateway: 'shopify_payments',
       })),
@@ -121,9 +131,9 @@ function parcelView(parcel: Parcel, order: Order, context: Context) {
     name: parcel.name,
     status: parcel.status.toUpperCase(),
     displayStatus: parcel.status === 'cancelled' ? 'CANCELED' : (parcel.shipmentStatus?.toUpperCase() ?? 'FULFILLED'),
-    createdAt: time(parcel.createdAt),
-    updatedAt: time(parcel.updatedAt),
-    deliveredAt: time(parcel.deliveredAt),
+    createdAt: toSecond(parcel.createdAt),
+    updatedAt: toSecond(parcel.updatedAt),
+    deliveredAt: toSecond(parcel.deliveredAt),
     requiresShipping: lines.some(({ requiresShipping }) => requiresShipping),
     totalQuantity: lines.reduce((sum, { quantity }) => sum + quantity, 0),
     location: () => locationView(parcel.locationId, context),
@@ -175,8 +185,8 @@ export function metafieldView({ id, createdAt, updatedAt, ...rest }: Metafield) 
     __typename: 'Metafield',
     ...rest,
     id: gid('Metafield', id),
-    createdAt: time(createdAt),
-    updatedAt: time(updatedAt),
+    createdAt: toSecond(createdAt),
+    updatedAt: toSecond(updatedAt),
     compareDigest: digestOf(rest.value),
   };
 }
@@ -202,8 +212,8 @@ export function subscriptionView(
     __typename: 'WebhookSubscription',
     ...rest,
     id: gid('WebhookSubscription', id),
-    createdAt: time(createdAt),
-    updatedAt: time(createdAt),
+    createdAt: toSecond(createdAt),
+    updatedAt: toSecond(createdAt),
     apiVersion: { displayName: webhookVersion, handle: webhookVersion, supported: true },
   };
 }

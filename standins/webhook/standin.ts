@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Command, command, held, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from '../kit/message.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
 import { type VendorOptions, VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult, Message, RetryPolicy } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
@@ -265,11 +265,7 @@ export class JobboardStandin extends VendorStandin {
 
 const asNumber = (text: string): string | number => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 
-export function startWebhookStandin(
-  options: JobboardOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: JobboardStandin }> {
-  return serveStandin(new JobboardStandin(options), options.port);
-}
+export const startWebhookStandin = starterOf(JobboardStandin);
 
 const secret = `whsec_${Buffer.alloc(32, 'jobboard events').toString('base64')}`;
 

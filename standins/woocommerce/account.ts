@@ -22,7 +22,7 @@ export abstract class WooCommerceShop extends VendorStandin {
   /** The shop's address; set once it is served. */
   site = 'https://laden.example.com';
   protected readonly store = new Store();
-  protected settings = openSettings();
+  protected readonly settings = openSettings();
   protected readonly outbox: Outbox;
 
   constructor(options: WooCommerceStandinOptions = {}) {

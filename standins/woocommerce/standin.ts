@@ -2,7 +2,7 @@ import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import { Problem, type StandinRequest, type StandinResponse } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
 import { WooCommerceShop } from './account.ts';
 import { type Context, noRoute, unauthorised } from './context.ts';
 import type { ApiKey, Settings, WooCommerceStandinOptions } from './definitions.ts';
@@ -17,7 +17,7 @@ export const guide: Guide = {
   about: 'A WooCommerce shop, without orders.',
   configuration: (url) => `http: { publicUrl: "http://127.0.0.1:8080" }
 sources:
-  store:
+  readonly store:
     connector: woocommerce
     site: ${url}
     consumerKey: ck_standin
@@ -122,7 +122,6 @@ export class WooCommerceStandin extends WooCommerceShop {
       command('PATCH', 'webhooks/{id:\\d+}', define.webhookChange, (input) => this.changeWebhook(input)),
       command('DELETE', 'webhooks', nothing, () => this.removeWebhooks()),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => this.idle()),
     ];
   }
 
@@ -158,10 +157,8 @@ export class WooCommerceStandin extends WooCommerceShop {
 }
 
 /** The same over HTTP; `url` stands for the shop's address. */
-export async function startWooCommerceStandin(
-  options: WooCommerceStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: WooCommerceStandin }> {
-  const server = await serveStandin(new WooCommerceStandin(options), options.port);
+export async function startWooCommerceStandin(options: WooCommerceStandinOptions & { port?: number } = {}) {
+  const server = await starterOf(WooCommerceStandin)(options);
   server.standin.site = server.url;
   return server;
 }

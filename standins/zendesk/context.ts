@@ -1,9 +1,8 @@
-import type { z } from 'zod';
-import { Problem, type StandinRequest } from '../kit/message.ts';
+import { z } from 'zod';
+import { jsonBody, Problem, type StandinRequest } from '../kit/message.ts';
 import type { Happening, Ticket, User, Webhook } from './definitions.ts';
 import type { Jobs } from './jobs.ts';
 import type { Store } from './store.ts';
-import { objectOf } from './ticket-body.ts';
 
 export interface Invalid {
   [field: string]: { description: string; error?: string; ticket_field_id?: number; ticket_field_type?: string }[];
@@ -189,6 +188,14 @@ export function idsOf(context: Context): number[] {
 /** @throws Problem 403 */
 export function adminOnly({ user }: Context): void {
   if (user.role !== 'admin') throw forbidden();
+}
+
+/** The JSON object of a request; the vendor reads none without a JSON content type. @throws Problem 400 */
+export function objectOf(req: StandinRequest): Record<string, unknown> {
+  const isJson = req.headers['content-type']?.toLowerCase().startsWith('application/json') === true;
+  const parsed = z.record(z.string(), z.unknown()).safeParse(isJson ? jsonBody(req) : undefined);
+  if (!parsed.success) throw badRequest('The request body must be a JSON object sent as application/json');
+  return parsed.data;
 }
 
 /** What stands under `key` in the body. @throws Problem 400 */

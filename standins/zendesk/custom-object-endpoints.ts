@@ -1,12 +1,20 @@
 import { z } from 'zod';
-import { ok, type StandinResponse } from '../kit/message.ts';
+import { ok, type StandinResponse, toSecond } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { adminOnly, badRequest, bodyOf, type Context, paged, recordInvalid, recordNotFound, there } from './context.ts';
+import {
+  adminOnly,
+  badRequest,
+  bodyOf,
+  type Context,
+  objectOf,
+  paged,
+  recordInvalid,
+  recordNotFound,
+  there,
+} from './context.ts';
 import type { CustomObject, ObjectRecord } from './definitions.ts';
 import { fieldKey, keyedType, needOptions, options, replaceOptions, viewKeyedField } from './field-endpoints.ts';
 import { keyedValue } from './other-endpoints.ts';
-import { objectOf } from './ticket-body.ts';
-import { iso } from './views.ts';
 
 const customObject = z.object({
   key: fieldKey,
@@ -172,7 +180,7 @@ function view({ id, object, externalId, name, fields, createdAt, updatedAt }: Ob
     external_id: externalId,
     name,
     custom_object_fields: fields,
-    created_at: iso(createdAt),
-    updated_at: iso(updatedAt),
+    created_at: toSecond(createdAt),
+    updated_at: toSecond(updatedAt),
   };
 }

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { ok, type StandinResponse } from '../kit/message.ts';
+import { ok, type StandinResponse, toSecond } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { badRequest, type Context, idsOf, paged, there } from './context.ts';
+import { badRequest, type Context, idsOf, objectOf, paged, there } from './context.ts';
 import type { KeyedField, User } from './definitions.ts';
 import { viewJob } from './jobs.ts';
-import { objectOf } from './ticket-body.ts';
-import { iso, viewGroup, viewUser } from './views.ts';
+import { viewGroup, viewUser } from './views.ts';
 
 const userBody = z.object({ user: z.looseObject({ user_fields: z.record(z.string(), z.unknown()).optional() }) });
 
@@ -68,7 +67,7 @@ function settings({ store }: Context): StandinResponse {
 function currentToken({ req, store, now }: Context): StandinResponse {
   const token = store.tokens.get((req.headers.authorization ?? '').replace(/^bearer /i, ''));
   const { userId, scopes, expiresAt } = there(token);
-  return ok({ token: { id: 1, user_id: userId, scopes, expires_at: iso(expiresAt), used_at: iso(now) } });
+  return ok({ token: { id: 1, user_id: userId, scopes, expires_at: toSecond(expiresAt), used_at: toSecond(now) } });
 }
 
 const body = z.object({

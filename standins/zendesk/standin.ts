@@ -3,7 +3,8 @@ import { type Command, command, nothing } from '../kit/control.ts';
 import { type Guide, hooks, sampleEmail } from '../kit/guide.ts';
 import type { StandinRequest } from '../kit/message.ts';
 import { createRouter, type Route } from '../kit/router.ts';
-import { type StandinServer, serveStandin } from '../kit/server.ts';
+import { starterOf } from '../kit/server.ts';
+import { ZendeskAccount } from './account.ts';
 import { authenticate, issueToken } from './auth.ts';
 import { type Context, invalidEndpoint, type Limit, RateLimits } from './context.ts';
 import { customObjectRoutes } from './custom-object-endpoints.ts';
@@ -15,7 +16,6 @@ import { otherRoutes } from './other-endpoints.ts';
 import { ruleRoutes } from './rule-endpoints.ts';
 import { ticketRoutes } from './ticket-endpoints.ts';
 import { updateRoutes } from './ticket-update-endpoints.ts';
-import { ZendeskTickets } from './tickets.ts';
 import { webhookRoutes } from './webhook-endpoints.ts';
 
 export const guide: Guide = {
@@ -42,11 +42,11 @@ export const guide: Guide = {
 export type { ZendeskStandinOptions } from './definitions.ts';
 
 /**
- * The stand-in of one Zendesk account. Its API under `/api/v2` and `/oauth/tokens`, its control surface under `/_control`, the same as methods:
- * of an admin in account.ts, of agents and customers in tickets.ts. These take what definitions.ts describes; they throw a ControlError for
- * what isn't there, a ZodError for what is malformed. Built from the facts, not from the connector.
+ * The stand-in of one Zendesk account. Its API under `/api/v2` and `/oauth/tokens`, its control surface under `/_control`, the same as methods
+ * in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for what is malformed.
+ * Built from the facts, not from the connector.
  */
-export class ZendeskStandin extends ZendeskTickets {
+export class ZendeskStandin extends ZendeskAccount {
   readonly credentials: Credentials;
   readonly #find = createRouter<Route<Context>>([
     ...ticketRoutes,
@@ -57,8 +57,8 @@ export class ZendeskStandin extends ZendeskTickets {
     ...ruleRoutes,
     ...customObjectRoutes,
   ]);
-  #jobs = new Jobs();
-  #limits = new RateLimits();
+  readonly #jobs = new Jobs();
+  readonly #limits = new RateLimits();
 
   constructor(options: ZendeskStandinOptions = {}) {
     super(options);
@@ -114,7 +114,6 @@ export class ZendeskStandin extends ZendeskTickets {
       command('DELETE', 'webhook', nothing, () => this.removeWebhooks()),
       command('POST', 'deliveries', define.delivery, (input) => this.fireWebhook(input)),
       command('PATCH', 'settings', define.settingsChange, (input) => this.changeSettings(input)),
-      command('POST', 'idle', nothing, () => this.idle()),
     ];
   }
 
@@ -152,9 +151,7 @@ export class ZendeskStandin extends ZendeskTickets {
 }
 
 /** The same over HTTP; `url` stands for `https://{subdomain}.zendesk.com`. */
-export const startZendeskStandin = (
-  options: ZendeskStandinOptions & { port?: number } = {},
-): Promise<StandinServer & { standin: ZendeskStandin }> => serveStandin(new ZendeskStandin(options), options.port);
+export const startZendeskStandin = starterOf(ZendeskStandin);
 
 /** The scope of its own an endpoint has. Fields, jobs, groups and incremental exports have none: plain `read` or `write`. */
 function resourceOf(path: string): string | undefined {

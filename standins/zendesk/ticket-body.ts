@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { jsonBody, type StandinRequest } from '../kit/message.ts';
+import { toSecond } from '../kit/message.ts';
 import { badRequest, recordInvalid, recordNotFound, updateConflict } from './context.ts';
 import { statuses, type Ticket } from './definitions.ts';
 import type { Store } from './store.ts';
 import type { Patch } from './ticket-change.ts';
-import { iso } from './views.ts';
 
 /** Keys that a ticket update knows. Keys on which this stand-in doesn't act are taken without effect. */
 const known = new Set(
@@ -62,14 +61,6 @@ interface ReadBody {
   stamp?: string;
 }
 
-/** The JSON object of a request; the vendor reads none without a JSON content type. @throws Problem 400 */
-export function objectOf(req: StandinRequest): Record<string, unknown> {
-  const isJson = req.headers['content-type']?.toLowerCase().startsWith('application/json') === true;
-  const parsed = z.record(z.string(), z.unknown()).safeParse(isJson ? jsonBody(req) : undefined);
-  if (!parsed.success) throw badRequest('The request body must be a JSON object sent as application/json');
-  return parsed.data;
-}
-
 /** @throws Problem 400 for a malformed body, 422 for values no ticket takes */
 export function readTicketBody(given: unknown, form: 'single' | 'bulk'): ReadBody {
   const object = z.record(z.string(), z.unknown()).safeParse(given);
@@ -124,7 +115,7 @@ export function visibleTicket(store: Store, id: number): Ticket {
 export function checkStamp(ticket: Ticket, stamp: string | undefined): void {
   if (stamp === undefined) return;
   const at = Date.parse(stamp);
-  if (Number.isNaN(at) || iso(at) !== iso(ticket.updatedAt)) throw updateConflict();
+  if (Number.isNaN(at) || toSecond(at) !== toSecond(ticket.updatedAt)) throw updateConflict();
 }
 
 function oneOf<Value extends string>(

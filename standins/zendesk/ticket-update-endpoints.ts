@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ok, Problem, type StandinResponse } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
-import { badRequest, type Context, idsOf, recordInvalid } from './context.ts';
+import { badRequest, type Context, idsOf, objectOf, recordInvalid } from './context.ts';
 import { type Ticket, ticketDefinition } from './definitions.ts';
 import { viewJob } from './jobs.ts';
-import { checkStamp, objectOf, readTicketBody, visibleTicket } from './ticket-body.ts';
+import { checkStamp, readTicketBody, visibleTicket } from './ticket-body.ts';
 import { changeTicket, type Patch } from './ticket-change.ts';
 import { viewAudit, viewTicket } from './views.ts';
 

@@ -1,10 +1,8 @@
+import { toSecond } from '../kit/message.ts';
 import type { Audit, Group, Organization, Ticket, TicketField, User } from './definitions.ts';
 import type { Store } from './store.ts';
 
-/** Records as the REST API shows them: ids are numbers, enums lower case, times ISO 8601 to the second. */
-export function iso(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
+/* Records as the REST API shows them: ids are numbers, enums lower case, times ISO 8601 to the second. */
 
 export function viewTicket(store: Store, ticket: Ticket, base: string): object {
   const custom = [...store.fields.values()]
@@ -15,8 +13,8 @@ export function viewTicket(store: Store, ticket: Ticket, base: string): object {
     id: ticket.id,
     external_id: ticket.externalId,
     via: { channel: ticket.channel, source: { from: {}, to: {}, rel: ticket.rel } },
-    created_at: iso(ticket.createdAt),
-    updated_at: iso(ticket.updatedAt),
+    created_at: toSecond(ticket.createdAt),
+    updated_at: toSecond(ticket.updatedAt),
     generated_timestamp: Math.floor(ticket.generatedAt / 1000),
     type: ticket.type,
     subject: ticket.subject,
@@ -60,20 +58,20 @@ export function viewMetricSet(ticket: Ticket, base: string): object {
     url: `${base}/api/v2/ticket_metrics/${id}.json`,
     id,
     ticket_id: ticket.id,
-    created_at: iso(ticket.createdAt),
-    updated_at: iso(ticket.updatedAt),
+    created_at: toSecond(ticket.createdAt),
+    updated_at: toSecond(ticket.updatedAt),
     group_stations: ticket.groupId === null ? 0 : 1,
     assignee_stations: ticket.assigneeId === null ? 0 : 1,
     reopens,
     replies,
     assignee_updated_at: null,
-    requester_updated_at: iso(ticket.createdAt),
-    status_updated_at: iso(statusUpdatedAt),
-    custom_status_updated_at: iso(statusUpdatedAt),
-    initially_assigned_at: ticket.assigneeId === null ? null : iso(ticket.createdAt),
-    assigned_at: ticket.assigneeId === null ? null : iso(ticket.createdAt),
-    solved_at: solvedAt === null ? null : iso(solvedAt),
-    latest_comment_added_at: iso(ticket.updatedAt),
+    requester_updated_at: toSecond(ticket.createdAt),
+    status_updated_at: toSecond(statusUpdatedAt),
+    custom_status_updated_at: toSecond(statusUpdatedAt),
+    initially_assigned_at: ticket.assigneeId === null ? null : toSecond(ticket.createdAt),
+    assigned_at: ticket.assigneeId === null ? null : toSecond(ticket.createdAt),
+    solved_at: toSecond(solvedAt),
+    latest_comment_added_at: toSecond(ticket.updatedAt),
     reply_time_in_minutes: { calendar: null, business: null },
     first_resolution_time_in_minutes: { calendar: null, business: null },
     full_resolution_time_in_minutes: { calendar: null, business: null },
@@ -89,8 +87,8 @@ export function viewUser(user: User, base: string): object {
     url: `${base}/api/v2/users/${user.id}.json`,
     name: user.name,
     email: user.email,
-    created_at: iso(user.createdAt),
-    updated_at: iso(user.updatedAt),
+    created_at: toSecond(user.createdAt),
+    updated_at: toSecond(user.updatedAt),
     time_zone: 'Tallinn',
     iana_time_zone: user.ianaTimeZone,
     phone: user.phone,
@@ -187,7 +185,7 @@ export function viewAudit(audit: Audit): object {
   return {
     id: audit.id,
     ticket_id: audit.ticketId,
-    created_at: iso(audit.createdAt),
+    created_at: toSecond(audit.createdAt),
     author_id: audit.authorId,
     metadata: { system: {}, custom: audit.metadata },
     events: audit.events,

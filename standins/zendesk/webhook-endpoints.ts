@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { ok, type StandinResponse } from '../kit/message.ts';
+import { ok, type StandinResponse, toSecond } from '../kit/message.ts';
 import { type Params, type Route, route } from '../kit/router.ts';
 import { adminOnly, badRequest, bodyOf, type Context, forbidden, paged, there } from './context.ts';
 import type { Webhook } from './definitions.ts';
-import { iso } from './views.ts';
 import { eventPrefix } from './webhooks.ts';
 
 const connected = 'conditional_ticket_events';
@@ -140,8 +139,8 @@ function invocations(context: Context, { id }: Params): StandinResponse {
       id: one.id,
       webhook_id: webhook.id,
       status: one.status,
-      created_at: iso(one.at),
-      latest_completed_at: iso(one.at),
+      created_at: toSecond(one.at),
+      latest_completed_at: toSecond(one.at),
     }));
   return ok(cursorPaged(context, 'invocations', recent));
 }

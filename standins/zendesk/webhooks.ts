@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { toSecond } from '../kit/message.ts';
 import type { Attempt, DeliveryResult, Message, RetryPolicy, WebhookSender } from '../kit/webhook-sender.ts';
 import type { Happening, Invocation, Rule, Ticket, Webhook } from './definitions.ts';
-import { iso } from './views.ts';
 
 /** base64(HMAC-SHA256(secret text, timestamp + body)), no separator; the secret is never base64-decoded. */
 export function signZendesk(secret: string, timestamp: string, body: string | Uint8Array): string {
@@ -136,7 +136,7 @@ async function send(webhook: Webhook, body: string, ports: WebhookPorts): Promis
   const secret = webhook.secrets[webhook.turn % webhook.secrets.length] ?? '';
   webhook.turn += 1;
   const result = await ports.sender.send((): Message => {
-    const timestamp = iso(ports.wallClock().getTime());
+    const timestamp = toSecond(ports.wallClock().getTime());
     return {
       method: 'POST',
       url: webhook.url,
@@ -192,7 +192,7 @@ function eventBody(
       actor_id: String(actorId),
       assignee_id: text(ticket.assigneeId),
       brand_id: String(ticket.brandId),
-      created_at: iso(ticket.createdAt),
+      created_at: toSecond(ticket.createdAt),
       custom_status: String(ticket.customStatusId),
       description: ticket.description,
       external_id: ticket.externalId,
@@ -207,7 +207,7 @@ function eventBody(
       submitter_id: String(ticket.submitterId),
       tags: tags ?? ticket.tags,
       type: ticket.type?.toUpperCase() ?? null,
-      updated_at: iso(ticket.updatedAt),
+      updated_at: toSecond(ticket.updatedAt),
       via: { channel: ticket.channel },
     },
   });

@@ -154,27 +154,18 @@ const most = 100;
 /** The receivers that the settings name. */
 export function receiversOf(settings: ReceiverSettings, ports: ReceiverPorts, log: Log): Receiver[] {
   const { url, secrets = [], slack, teams, email, page } = settings;
-  const found: Receiver[] = [];
-  if (url !== undefined) {
-    const deliver: Receiver['deliver'] = (message) =>
-      post(url, webhookRequest(message, secrets, { now: ports.now(), page }), ports);
-    found.push({ name: 'webhook', setting: 'alerts.url', mostAlerts: most, deliver });
-  }
-  if (slack !== undefined) {
-    const deliver: Receiver['deliver'] = (message) =>
-      post(slack, { body: JSON.stringify(slackBody(message, page)) }, ports);
-    found.push({ name: 'slack', setting: 'alerts.slack', mostAlerts: mostInChat, deliver });
-  }
-  if (teams !== undefined) {
-    const deliver: Receiver['deliver'] = (message) =>
-      post(teams, { body: JSON.stringify(teamsBody(message, page)) }, ports);
-    found.push({ name: 'teams', setting: 'alerts.teams', mostAlerts: mostInChat, deliver });
-  }
-  if (email !== undefined) {
-    const deliver: Receiver['deliver'] = (message) => sendEmail(message, { ...email, page }, log);
-    found.push({ name: 'email', setting: 'alerts.email', mostAlerts: most, deliver });
-  }
-  return found;
+  const to = (name: Receiver['name'], mostAlerts: number, deliver: Receiver['deliver']): Receiver => {
+    return { name, setting: `alerts.${name === 'webhook' ? 'url' : name}`, mostAlerts, deliver };
+  };
+  const chat = (name: 'slack' | 'teams', at: string, bodyOf: typeof slackBody) =>
+    to(name, mostInChat, (message) => post(at, { body: JSON.stringify(bodyOf(message, page)) }, ports));
+  return [
+    url !== undefined &&
+      to('webhook', most, (message) => post(url, webhookRequest(message, secrets, { now: ports.now(), page }), ports)),
+    slack !== undefined && chat('slack', slack, slackBody),
+    teams !== undefined && chat('teams', teams, teamsBody),
+    email !== undefined && to('email', most, (message) => sendEmail(message, { ...email, page }, log)),
+  ].filter((one) => one !== false);
 }
 
 /** One attempt. The address is a secret and appears in no error message. */
