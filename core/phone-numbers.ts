@@ -43,7 +43,9 @@ export function internationalPhone(written: string, country: string | undefined)
  * mobile number only with a plus, the plus is added.
  */
 export function phoneNumber(text: string, defaultCountry: CountryCode | undefined): PhoneNumber | undefined {
-  const number = validNumber(withPlus(text), defaultCountry);
+  // The specification treats `00372…` and `+372…` as equal, whatever a country's dialling prefix is.
+  const written = isInternational(text) ? text.replace(/^(?:00|＋)/, '+') : text;
+  const number = validNumber(written, defaultCountry);
   const type = number?.getType();
   const mayLackPlus = defaultCountry !== undefined && /^[1-9]\d{7,14}$/.test(text.replace(/[\s()./-]/g, ''));
   if (!mayLackPlus || type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE') return number;
@@ -68,11 +70,6 @@ export function international(text: string, defaultCountry?: CountryCode): strin
   if (number !== undefined) return number.ext === undefined ? number.number : undefined;
   const digits = /^(?:\+|＋|00)([1-9]\d{6,14})$/.exec(text.replace(/[\s()./-]/g, ''))?.[1];
   return digits === undefined ? undefined : `+${digits}`;
-}
-
-/** Writes `00372…` as `+372…`: the specification treats both as equal, whatever a country's dialling prefix is. */
-function withPlus(text: string): string {
-  return isInternational(text) ? text.replace(/^(?:00|＋)/, '+') : text;
 }
 
 export function isInternational(text: string): boolean {

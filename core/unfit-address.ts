@@ -27,11 +27,8 @@ export function isRoleAddress(address: string): boolean {
 /** The domain of an e-mail address, in small letters; undefined for other text. */
 export function domainOf(address: string): string | undefined {
   const at = address.lastIndexOf('@');
-  const domain = address
-    .slice(at + 1)
-    .trim()
-    .toLowerCase()
-    .replace(/\.$/, '');
+  const written = address.slice(at + 1).trim();
+  const domain = written.toLowerCase().replace(/\.$/, '');
   return at > 0 && domain !== '' ? domain : undefined;
 }
 

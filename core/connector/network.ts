@@ -19,7 +19,7 @@ const unreachable = new Set([
  */
 const handshake =
   /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$|ERR_SSL_WRONG_VERSION_NUMBER$|ERR_SSL_UNSUPPORTED_PROTOCOL$|ERR_SSL_\w*HANDSHAKE_FAILURE$|ERR_SSL_\w*PROTOCOL_VERSION$)/;
-/** See `LeftTooLate` in core/feedback/http.ts. */
+/** See `dispatcherUntil` in core/feedback/http.ts. */
 const tooLate = 'CLOSELOOP_LEFT_TOO_LATE';
 const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 

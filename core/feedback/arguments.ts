@@ -5,7 +5,7 @@ import type { NewRequest, RequestQuery } from './request-form.ts';
 
 /* Refuses invalid arguments: JSON has no NaN, and would send another value or no value in its place. */
 
-export function badArgument(what: string): FeedbackError {
+function badArgument(what: string): FeedbackError {
   const message = `Feedback service: nothing was sent: ${what}.`;
   return new FeedbackError(message, { kind: 'permanent' }, { outcome: 'never-sent' });
 }

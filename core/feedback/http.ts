@@ -136,11 +136,6 @@ export function parseAnswer<Schema extends z.ZodType>(answer: Answer, schema: Sc
   throw shapeFailure(answer.status, call, mismatchesOf(parsed.error), outcomeOf(call));
 }
 
-/** The deadline had passed before anything was sent. Node's own `fetch` throws an error with this error as its cause. */
-class LeftTooLate extends Error {
-  readonly code = 'CLOSELOOP_LEFT_TOO_LATE';
-}
-
 /**
  * A dispatcher for `Ports.fetch` that checks the deadline at the moment in which the request is written to the connection. A process
  * may be suspended at any time (a paused machine, SIGSTOP), also while it connects, and a timer would fire too late.
@@ -148,20 +143,19 @@ class LeftTooLate extends Error {
 function dispatcherUntil(moment: Date, now: () => Date): Pick<Dispatcher, 'dispatch'> {
   return {
     dispatch: (options, handler) => {
-      const guard = guarded(handler, () => now() > moment);
+      const { DecoratorHandler } = connections();
+      const guard: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
+      const start = guard.onRequestStart?.bind(guard);
+      // undici calls this before the first byte, and again if the request is sent once more.
+      guard.onRequestStart = (controller, context) => {
+        start?.(controller, context);
+        if (now() > moment)
+          controller.abort(Object.assign(new Error('it would have left too late'), { code: leftTooLate }));
+      };
       return keptConnections().dispatch(options, guard);
     },
   };
 }
 
-function guarded(handler: Dispatcher.DispatchHandler, isLate: () => boolean): Dispatcher.DispatchHandler {
-  const { DecoratorHandler } = connections();
-  const guard: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
-  const start = guard.onRequestStart?.bind(guard);
-  // undici calls this before the first byte, and again if the request is sent once more.
-  guard.onRequestStart = (controller, context) => {
-    start?.(controller, context);
-    if (isLate()) controller.abort(new LeftTooLate('it would have left too late'));
-  };
-  return guard;
-}
+/** The code of the error where the deadline had passed before anything was sent. `fetch` throws an error with this error as its cause. */
+const leftTooLate = 'CLOSELOOP_LEFT_TOO_LATE';

@@ -149,12 +149,15 @@ const questionKeys = {
 /** The specification names these settings without their kinds, so anything goes and all keys are kept. */
 const Bounds = z.looseObject({ min: z.unknown().optional(), max: z.unknown().optional() });
 
+function question<Type extends string, Config extends z.ZodType>(type: Type, config: Config) {
+  return z.object({ ...questionKeys, answer_type: z.literal(type), config });
+}
+
 /** One question; `config` depends on `answer_type`. Keys of `config` that the specification doesn't show are kept. */
 export const Question = z.discriminatedUnion('answer_type', [
-  z.object({
-    ...questionKeys,
-    answer_type: z.literal('metric'),
-    config: z.looseObject({
+  question(
+    'metric',
+    z.looseObject({
       metric: z.string(),
       start: z.int(),
       end: z.int(),
@@ -166,11 +169,10 @@ export const Question = z.discriminatedUnion('answer_type', [
       nps_promoters: listOf(z.int()).nullish(),
       nps_detractors: listOf(z.int()).nullish(),
     }),
-  }),
-  z.object({
-    ...questionKeys,
-    answer_type: z.literal('choice'),
-    config: z.looseObject({
+  ),
+  question(
+    'choice',
+    z.looseObject({
       choices: orDefault(listOf(z.string()), []),
       limit: z.string().nullish(),
       limit_exact: z.int().nullish(),
@@ -178,25 +180,13 @@ export const Question = z.discriminatedUnion('answer_type', [
       limit_max: z.int().nullish(),
       show_other: orDefault(z.boolean(), false),
     }),
-  }),
-  z.object({
-    ...questionKeys,
-    answer_type: z.literal('text'),
-    config: z.looseObject({ widget: z.string().nullish(), max_length: z.int().nullish() }),
-  }),
-  z.object({
-    ...questionKeys,
-    answer_type: z.literal('range'),
-    config: z.looseObject({ start: z.unknown().optional(), end: z.unknown().optional() }),
-  }),
-  z.object({ ...questionKeys, answer_type: z.literal('number'), config: Bounds }),
-  z.object({ ...questionKeys, answer_type: z.literal('date'), config: Bounds }),
-  z.object({ ...questionKeys, answer_type: z.literal('time'), config: Bounds }),
-  z.object({
-    ...questionKeys,
-    answer_type: z.literal('bool'),
-    config: z.looseObject({ true_label: z.unknown().optional(), false_label: z.unknown().optional() }),
-  }),
+  ),
+  question('text', z.looseObject({ widget: z.string().nullish(), max_length: z.int().nullish() })),
+  question('range', z.looseObject({ start: z.unknown().optional(), end: z.unknown().optional() })),
+  question('number', Bounds),
+  question('date', Bounds),
+  question('time', Bounds),
+  question('bool', z.looseObject({ true_label: z.unknown().optional(), false_label: z.unknown().optional() })),
 ]);
 export type Question = z.output<typeof Question>;
 

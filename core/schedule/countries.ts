@@ -10,12 +10,8 @@ export function countryCode(written: string): string | undefined {
 
 /** The region ("CA" of the US), where this country's regions are known; undefined for anything else. */
 export function regionCode(country: string, written: string | undefined): string | undefined {
-  const text =
-    written
-      ?.trim()
-      .toLowerCase()
-      .replace(new RegExp(`^${country.toLowerCase()}-`), '') ?? '';
-  return regionNames(country).get(text);
+  const text = written?.trim().toLowerCase() ?? '';
+  return regionNames(country).get(text.replace(new RegExp(`^${country.toLowerCase()}-`), ''));
 }
 
 /** The country with this zone; undefined where no country or several countries have it. */

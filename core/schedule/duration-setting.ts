@@ -51,10 +51,8 @@ const spelled: Readonly<Record<string, RegExp>> = {
 
 /** Suggests the right form of a duration in other words: "3 days", "1.5 hours", "2h, 30 min" and ISO 8601's "PT90M". */
 function meantBy(text: string): string | undefined {
-  const words = text
-    .trim()
-    .toLowerCase()
-    .replace(/^pt(?=\d)/, '');
+  const lower = text.trim().toLowerCase();
+  const words = lower.replace(/^pt(?=\d)/, '');
   const part = /(\d{1,15}(?:[.,]\d{1,6})?)\s*([a-z]+)(?:\s*(?:,|and)?\s*)/y;
   let ms = 0;
   while (part.lastIndex < words.length) {

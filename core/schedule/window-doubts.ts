@@ -1,22 +1,16 @@
 import { type KnownHours, known, messageWindows } from './send-time.ts';
-import { type Hours, meet, secondsOf } from './send-window.ts';
-
-/** Says that hours run over midnight, as the writer may have swapped their ends; undefined for other hours, and for an end at midnight. */
-function overnight({ from = '00:00', until = '24:00' }: Pick<Hours, 'from' | 'until'>): string | undefined {
-  const end = secondsOf(until, 'the window');
-  return end > 0 && secondsOf(from, 'the window') > end
-    ? `asks at night, from ${from} to ${until} the next morning`
-    : undefined;
-}
+import { meet, secondsOf } from './send-window.ts';
 
 /** Windows that work and may not do what their writer meant. `sms`: given where some messages may be text messages. */
 export function doubtsAbout(hours: KnownHours): { problem: string; remedy: string }[] {
   const doubts: { problem: string; remedy: string }[] = [];
   const { window, accountZone } = hours;
-  const atNight = window && overnight(window);
-  if (window && atNight !== undefined) {
+  const { from = '00:00', until = '24:00' } = window ?? {};
+  const end = secondsOf(until, 'the window');
+  // Over midnight: the writer may have swapped the ends. An end at midnight is meant.
+  if (window && end > 0 && secondsOf(from, 'the window') > end) {
     const remedy = `write from "${window.until}" and until "${window.from}" if the day was meant`;
-    doubts.push({ problem: `its window ${atNight}`, remedy });
+    doubts.push({ problem: `its window asks at night, from ${from} to ${until} the next morning`, remedy });
   }
   const { windows } = messageWindows(known(hours));
   if (hours.sms !== undefined && !meet(windows)) {

@@ -34,8 +34,6 @@ interface Taking {
   now: Date;
 }
 
-export type ActionLimit = ReturnType<typeof actionLimit>;
-
 /** Limits the actions that answers lead to on each record within a day, over all processes. */
 export function actionLimit(redis: RedisClient, source: string) {
   const keyOf = (recordId: string) => `${tagOf(source)}:actions:${recordId}`;

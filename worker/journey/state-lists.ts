@@ -3,57 +3,7 @@ import { slices } from '../../core/spread.ts';
 import { type RedisClient, runScript } from '../redis/client.ts';
 import { type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
-import { passing, pieces } from './list-scripts.ts';
-
-/**
- * A page of a list: what comes next after a place, or, backwards, what comes before it. The place need not be an entry any more,
- * and as many entries as may be can have its instant: it is searched for among them by halves. Lua's own comparison goes by the
- * server's language, and Redis's order by bytes.
- * KEYS list · ARGV instant and id of the place, 'next' or 'previous', page size
- */
-const pageScript = `${pieces}
-local function isBefore(one, other)
-  for i = 1, math.min(#one, #other) do
-    if one:byte(i) ~= other:byte(i) then return one:byte(i) < other:byte(i) end
-  end
-  return #one < #other
-end
-local at, id, isNext, size, found = ARGV[1], ARGV[2], ARGV[3] == 'next', tonumber(ARGV[4]), {}
-local function take(piece, from)
-  local read = isNext and 'ZRANGE' or 'ZREVRANGE'
-  for _, one in ipairs(redis.call(read, piece, from, from + size - #found / 2 - 1, 'WITHSCORES')) do found[#found + 1] = one end
-end
-local piece, begin = pieceAt(KEYS[1], at)
-if piece then
-  local from = redis.call('ZCOUNT', piece, '-inf', '(' .. at)
-  local to = redis.call('ZCOUNT', piece, '-inf', at)
-  while from < to do
-    local middle = math.floor((from + to) / 2)
-    local one = redis.call('ZRANGE', piece, middle, middle)[1]
-    if isBefore(one, id) or (isNext and one == id) then from = middle + 1 else to = middle end
-  end
-  take(piece, isNext and from or redis.call('ZCARD', piece) - from)
-end
-while #found < 2 * size and not isPlain(KEYS[1]) do
-  if isNext then
-    begin = nearest('ZRANGEBYSCORE', KEYS[1], begin and '(' .. begin or '-inf', '+inf')
-  else
-    begin = begin and nearest('ZREVRANGEBYSCORE', KEYS[1], '(' .. begin, '-inf')
-  end
-  if not begin then break end
-  take(KEYS[1] .. ':' .. begin, 0)
-end
-return found`;
-
-/** KEYS list · ARGV first instant, instant behind the last */
-const countScript = `${pieces}
-if isPlain(KEYS[1]) then return redis.call('ZCOUNT', KEYS[1], ARGV[1], '(' .. ARGV[2]) end
-local _, first = pieceAt(KEYS[1], ARGV[1])
-local count = 0
-for _, begin in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], first or '-inf', '(' .. ARGV[2])) do
-  count = count + redis.call('ZCOUNT', KEYS[1] .. ':' .. begin, ARGV[1], '(' .. ARGV[2])
-end
-return count`;
+import { countScript, pageScript, passing } from './list-scripts.ts';
 
 export type ListName = JourneyState | 'answers';
 

@@ -72,17 +72,16 @@ async function isProgram(file: string): Promise<boolean> {
 
 /** The server in the cache. Undefined also for a server that doesn't run here, as it was fetched on another system, or before a system upgrade. */
 async function inCache(cache: string): Promise<ServerBinary | undefined> {
-  const command = join(cache, 'usr/bin/redis-server');
-  if (!(await isProgram(command))) return undefined;
-  const found: ServerBinary = { command, env: await libraries(cache) };
-  return (await flawOf(found)) === undefined ? found : undefined;
+  const found = await serverIn(cache);
+  return (await isProgram(found.command)) && (await flawOf(found)) === undefined ? found : undefined;
 }
 
-/** The libraries lie in a folder named after the machine's architecture. */
-async function libraries(cache: string): Promise<Record<string, string>> {
-  const base = join(cache, 'usr/lib');
+/** The server among unpacked packages. Its libraries lie in a folder named after the machine's architecture. */
+async function serverIn(root: string): Promise<ServerBinary> {
+  const base = join(root, 'usr/lib');
   const folders = (await readdir(base, { withFileTypes: true }).catch(() => [])).filter((entry) => entry.isDirectory());
-  return { LD_LIBRARY_PATH: folders.map(({ name }) => join(base, name)).join(delimiter) };
+  const LD_LIBRARY_PATH = folders.map(({ name }) => join(base, name)).join(delimiter);
+  return { command: join(root, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH } };
 }
 
 async function flawOf({ command, env }: ServerBinary): Promise<string | undefined> {
@@ -103,7 +102,7 @@ async function fetchInto(cache: string, path: string, say: (line: string) => voi
   const draft = `${cache}.${randomUUID()}.tmp`;
   try {
     await unpackPackages(draft, path, neededPackages);
-    const flaw = await flawOf({ command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) });
+    const flaw = await flawOf(await serverIn(draft));
     if (flaw !== undefined) throw noServer(`and the one that was fetched does not run here (${flaw})`);
     await rm(cache, { recursive: true, force: true });
     await moveInto(cache, draft);
@@ -113,7 +112,7 @@ async function fetchInto(cache: string, path: string, say: (line: string) => voi
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-  return { command: join(cache, 'usr/bin/redis-server'), env: await libraries(cache) };
+  return await serverIn(cache);
 }
 
 /** The program is in redis-tools; the package redis-server only has a link to it. The list includes the libraries that the system lacks. */
