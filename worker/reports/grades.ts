@@ -102,7 +102,12 @@ export function resultOf({ average, index }: GradeFigures, measure: Measure): nu
   return measure === 'avg' ? average : index;
 }
 
-export function rowOf(campaign: Campaign, measure: Measure, now: GradeFigures, before: GradeFigures): GradesRow {
+export function rowOf(
+  campaign: Pick<Campaign, 'id' | 'name' | 'type' | 'metric' | 'grade_list' | 'custom_fields'>,
+  measure: Measure,
+  now: GradeFigures,
+  before: GradeFigures,
+): GradesRow {
   const { id, name, type: channel, metric } = campaign;
   const scale = campaign.grade_list.toSorted((a, b) => a - b);
   const fields = campaign.custom_fields.map((one) => one.name);
