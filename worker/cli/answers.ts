@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { refusal } from '../../core/errors.ts';
 import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
 import { csv } from '../reports/cells.ts';
-import { instant } from '../support/instant.ts';
+import { instantsOf } from '../support/journey-filter.ts';
 import { onFile } from './finish.ts';
 import { say, writeLines, written } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
@@ -37,10 +37,7 @@ export async function exportAnswers(options: AnswersOptions): Promise<number> {
   const cursor = cursorOf(options);
   return await withRecordNames(options, async ({ sources, runtime }) => {
     const now = new Date();
-    const clock = { timeZone: runtime.config.feedback.timeZone, now };
-    const at = (text: string | undefined, option: string) =>
-      text === undefined ? undefined : instant(text, option, clock);
-    const [since, until] = [at(options.since, '--since'), at(options.until, '--until')];
+    const { since, until } = await instantsOf(options, runtime.config.feedback);
     const changedSince = cursor && new Date(cursor.getTime() - overlapMs);
     const filter: ChangedAnswers = { now, campaign, since, until, changedSince };
     const write = writer(format, options.fields);

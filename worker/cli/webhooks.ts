@@ -4,7 +4,7 @@ import type { JourneyStore } from '../journey/store.ts';
 import { forgetGone, isGone } from '../operations/gone.ts';
 import { webhookTarget } from '../pipeline/targets.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { instant } from '../support/instant.ts';
+import { instantsOf } from '../support/journey-filter.ts';
 import { livePorts } from './live-ports.ts';
 import { print, printTable, tryEach } from './output.ts';
 import { type CommandOptions, named, readConfig } from './runtime.ts';
@@ -68,8 +68,7 @@ export async function replayWebhooks(
   return await withStored(options, async (stored) => {
     const { config, redis } = stored.runtime;
     const webhook = named('webhook', options.name, config.webhooks);
-    const about = { timeZone: config.feedback.timeZone, now: new Date() };
-    const since = options.since === undefined ? new Date(0) : instant(options.since, '--since', about);
+    const { since = new Date(0) } = await instantsOf({ since: options.since }, config.feedback);
     await forgetGone(redis, webhook);
     const events = await replayWebhook(webhook, since, await allSources(stored));
     const what = events === 1 ? '1 event is' : `${events} events are`;

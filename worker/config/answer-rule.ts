@@ -47,7 +47,7 @@ const ownActions = (known?: KnownReceivers) =>
   }) satisfies Actions;
 
 /** One action with its settings as written. The code that does the action reads the settings by the action's schema. */
-export interface Doing {
+interface Doing {
   name: string;
   params: unknown;
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Path, pathText } from './problem.ts';
 
 /** Sections that a process reads only when it starts. */
-export const startSections = ['redis', 'http', 'admin', 'dashboard', 'secretsKey'] as const;
+const startSections = ['redis', 'http', 'admin', 'dashboard', 'secretsKey'] as const;
 
 /** Parts of these sections that a reload does change: a user who was removed must lose access at once. */
 const reloadedParts = ['dashboard.users', 'dashboard.sessions'];

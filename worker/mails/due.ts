@@ -8,7 +8,7 @@ import { daysIn } from '../support/shown-time.ts';
 const evening = '20:00';
 
 /** The last whole week (Monday to Sunday) or month before this day. */
-export function periodBeforeDay(every: MailPeriod, today: string): Period {
+function periodBeforeDay(every: MailPeriod, today: string): Period {
   if (every === 'month') return periodCalled('last-month', today);
   const day = Temporal.PlainDate.from(today);
   const monday = day.subtract({ days: day.dayOfWeek - 1 });

@@ -182,11 +182,7 @@ function commentOf(one: Comment, sources: readonly MailSource[]): MailComment {
   const { comment, grade, maxGrade, campaignName, values } = one;
   const of = sources.find(({ name }) => name === one.source);
   const url = of && addressOf(one.record, of.source);
-  return {
-    ...{ comment, grade, values, url, noun: nounOf(of?.source) },
-    ...(maxGrade !== undefined && { maxGrade }),
-    ...(campaignName !== undefined && { campaignName }),
-  };
+  return { comment, grade, maxGrade, campaignName, values, url, noun: nounOf(of?.source) };
 }
 
 function openFollowUp({ followUp, journey, context }: FoundFollowUp<MailSource>, now: Date): OpenFollowUp {

@@ -20,7 +20,7 @@ export function subjectOf({ name, every, period, results }: MailFigures): string
 }
 
 /** "CSAT 87.2 %". */
-export function headline({ row }: Result): string {
+function headline({ row }: Result): string {
   return `${nameOf(row.measure)} ${figureOf(resultOf(row.now, row.measure), row.measure)}`;
 }
 

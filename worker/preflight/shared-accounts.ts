@@ -25,13 +25,8 @@ export function sharedAccounts(sources: readonly ConfiguredSource[]): SharedAcco
       overlap === undefined
         ? 'whether their rules can choose the same record can not be told from their conditions; where they do, its customer is asked twice about one closing'
         : `${overlap} choose the same records: their customers are asked twice about one closing`;
-    return [
-      {
-        sources: names,
-        problem: `sources ${listed} are of the same ${group[0]?.connector.name} account, and ${what}`,
-        remedy,
-      },
-    ];
+    const problem = `sources ${listed} are of the same ${group[0]?.connector.name} account, and ${what}`;
+    return [{ sources: names, problem, remedy }];
   });
 }
 

@@ -17,10 +17,10 @@ export interface Comment {
   at: Date;
   comment: string;
   grade: number | null;
-  maxGrade?: number;
-  campaign?: number;
-  campaignName?: string;
-  rule?: string;
+  maxGrade?: number | undefined;
+  campaign?: number | undefined;
+  campaignName?: string | undefined;
+  rule?: string | undefined;
   /** Values of custom fields. */
   values: Readonly<Record<string, string | number | boolean>>;
 }
@@ -65,21 +65,7 @@ export async function newestComments(
     const { id, answer, maxGrade, campaign: of, campaignName, rule, values = {} } = journey;
     if (!answer?.comment) return [];
     const { comment, grade: given, seenAt: at } = answer;
-    return [
-      {
-        source: context.name,
-        id,
-        journey: refOf(context.name, id),
-        record: currentRecordOf(journey),
-        at,
-        comment,
-        grade: given,
-        ...(maxGrade !== undefined && { maxGrade }),
-        ...(of !== undefined && { campaign: of }),
-        ...(campaignName !== undefined && { campaignName }),
-        ...(rule !== undefined && { rule }),
-        values,
-      },
-    ];
+    const about = { source: context.name, id, journey: refOf(context.name, id), record: currentRecordOf(journey) };
+    return [{ ...about, at, comment, grade: given, maxGrade, campaign: of, campaignName, rule, values }];
   });
 }

@@ -103,32 +103,16 @@ export function resultOf({ average, index }: GradeFigures, measure: Measure): nu
 }
 
 export function rowOf(
-  {
-    id,
-    name,
-    type: channel,
-    metric,
-    grade_list,
-    custom_fields,
-  }: Pick<Campaign, 'id' | 'name' | 'type' | 'metric' | 'grade_list' | 'custom_fields'>,
+  campaign: Pick<Campaign, 'id' | 'name' | 'type' | 'metric' | 'grade_list' | 'custom_fields'>,
   measure: Measure,
   now: GradeFigures,
   before: GradeFigures,
 ): GradesRow {
+  const { id, name, type: channel, metric } = campaign;
+  const scale = campaign.grade_list.toSorted((a, b) => a - b);
+  const fields = campaign.custom_fields.map((one) => one.name);
   const change = changeOf(resultOf(now, measure), resultOf(before, measure));
-  const scale = grade_list.toSorted((a, b) => a - b);
-  return {
-    campaign: id,
-    name,
-    channel,
-    metric,
-    measure,
-    scale,
-    fields: custom_fields.map((one) => one.name),
-    now,
-    before,
-    change,
-  };
+  return { campaign: id, name, channel, metric, measure, scale, fields, now, before, change };
 }
 
 export function changeOf(is: number | null, was: number | null): number | null {

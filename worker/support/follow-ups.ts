@@ -131,11 +131,12 @@ export async function countFollowUps(
   sources: readonly Pick<FollowUpSource, 'followUps'>[],
   now: Date,
 ): Promise<{ open: number; overdue: number }> {
-  const counts = await Promise.all(
-    sources.flatMap(({ followUps }) => [followUps.count('open'), followUps.count('open', now)]),
-  );
-  const sum = (part: number) => counts.reduce((total, one, i) => (i % 2 === part ? total + one : total), 0);
-  return { open: sum(0), overdue: sum(1) };
+  const sum = async (until?: Date) => {
+    const counts = await Promise.all(sources.map(({ followUps }) => followUps.count('open', until)));
+    return counts.reduce((total, one) => total + one, 0);
+  };
+  const [open, overdue] = await Promise.all([sum(), sum(now)]);
+  return { open, overdue };
 }
 
 /**

@@ -115,7 +115,7 @@ export function fitting(
 
 /** The time in which the journeys changed, or closed. */
 export async function instantsOf(
-  { since, until }: Pick<JourneyFilter, 'since' | 'until'>,
+  { since, until }: { since?: string | undefined; until?: string | undefined },
   { timeZone }: Pick<Searched, 'timeZone'>,
 ): Promise<{ since?: Date | undefined; until?: Date | undefined }> {
   if (since === undefined && until === undefined) return {};

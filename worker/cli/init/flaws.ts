@@ -25,22 +25,14 @@ function mistakeAt(schema: Parameters<typeof check>[0], value: unknown, setting:
   })?.message;
 }
 
-const feedback =
-  (name: string): Flaw =>
-  (answer) =>
-    mistakeAt(General, { feedback: { [name]: answer } }, `feedback.${name}`);
-
-export const feedbackUrlFlaw = feedback('baseUrl');
-export const apiKeyFlaw = feedback('apiKey');
-export const timeZoneFlaw = feedback('timeZone');
-export const publicUrlFlaw: Flaw = (answer) =>
-  answer === '' ? undefined : mistakeAt(General, { http: { publicUrl: answer } }, 'http.publicUrl');
-export const redisFlaw: Flaw = (answer) => (answer === '' ? undefined : mistakeAt(General, { redis: answer }, 'redis'));
-
-export const channelFlaw =
-  (channel: 'slack' | 'teams'): Flaw =>
-  (url) =>
-    mistakeAt(General, { alerts: { [channel]: url } }, `alerts.${channel}`);
+/** @param path of one of the general settings. An empty answer leaves it out where that may be */
+export const settingsFlaw =
+  (path: string, { mayBeEmpty = false } = {}): Flaw =>
+  (answer) => {
+    if (answer === '' && mayBeEmpty) return undefined;
+    const value = path.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), answer);
+    return mistakeAt(General, value, path);
+  };
 
 export const expressionFlaw: Flaw = (answer) => {
   if (answer === '') return undefined;

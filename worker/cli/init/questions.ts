@@ -7,19 +7,7 @@ import type { Campaign, CustomFieldDefinition } from '../../../core/feedback/sch
 import type { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, isWay, type Unhappy, unhappyVariable, ways } from './configuration.ts';
 import { flagOf } from './flags.ts';
-import {
-  apiKeyFlaw,
-  channelFlaw,
-  expressionFlaw,
-  feedbackUrlFlaw,
-  nameFlaw,
-  publicUrlFlaw,
-  redisFlaw,
-  settingFlaw,
-  takesStandin,
-  timeZoneFlaw,
-  withApi,
-} from './flaws.ts';
+import { expressionFlaw, nameFlaw, settingFlaw, settingsFlaw, takesStandin, withApi } from './flaws.ts';
 
 type Secrets = Record<string, string>;
 
@@ -33,9 +21,9 @@ async function askAccount(answers: Answers, list: ListCampaigns) {
   const address = {
     flag: 'feedback-url',
     ask: 'Address of the Feedback Collection Service’s API',
-    flaw: feedbackUrlFlaw,
+    flaw: settingsFlaw('feedback.baseUrl'),
   };
-  const key = { variable: 'FEEDBACK_API_KEY', ask: 'Its API key', flaw: apiKeyFlaw };
+  const key = { variable: 'FEEDBACK_API_KEY', ask: 'Its API key', flaw: settingsFlaw('feedback.apiKey') };
   let feedbackUrl = withApi(await answers.text(address));
   let apiKey = await answers.secret(key);
   while (answers.person) {
@@ -63,19 +51,19 @@ export async function askService(
     flag: 'time-zone',
     ask: "The account's time zone",
     initial: zoneHere(),
-    flaw: timeZoneFlaw,
+    flaw: settingsFlaw('feedback.timeZone'),
   });
   const publicUrl = await answers.text({
     flag: 'public-url',
     ask: 'Address at which vendors reach closeloop, like https://closeloop.example.com; without one closings are found by asking',
     initial: '',
-    flaw: publicUrlFlaw,
+    flaw: settingsFlaw('http.publicUrl', { mayBeEmpty: true }),
   });
   const redis = await answers.text({
     flag: 'redis',
     ask: 'Redis, like redis://127.0.0.1:6379; without one closeloop runs its own',
     initial: '',
-    flaw: redisFlaw,
+    flaw: settingsFlaw('redis', { mayBeEmpty: true }),
   });
   if (redis !== '') {
     secrets.REDIS_URL = redis;
@@ -203,6 +191,10 @@ export async function askUnhappy(answers: Answers, secrets: Secrets): Promise<Un
   const way = isWay(given) ? given : 'nobody';
   if (way !== 'slack' && way !== 'teams') return way;
   const ask = `Address of the incoming webhook of ${way === 'slack' ? 'Slack' : 'Teams'}`;
-  secrets[unhappyVariable] = await answers.secret({ variable: unhappyVariable, ask, flaw: channelFlaw(way) });
+  secrets[unhappyVariable] = await answers.secret({
+    variable: unhappyVariable,
+    ask,
+    flaw: settingsFlaw(`alerts.${way}`),
+  });
   return way;
 }
