@@ -43,9 +43,9 @@ export async function showStored(options: ReadOptions): Promise<number> {
   return await withSources({ ...options, reads: 'only' }, async ({ engine, runtime: { config } }) => {
     const { defaultCountry, feedback } = config;
     const sources = await engine.sources();
-    const people: PersonHere[] = [];
-    for (const contact of peopleNamed(options.contact, { as: options.as, defaultCountry }))
-      people.push(await personHere(contact, sources, { known: undefined, now: new Date() }));
+    const contacts = peopleNamed(options.contact, { as: options.as, defaultCountry });
+    const about = { known: undefined, now: new Date() };
+    const people = await Promise.all(contacts.map((contact) => personHere(contact, sources, about)));
     const known = people.filter((one) => !isNothing(one));
     const shown = known.length > 0 ? known : [people.find(({ isErased }) => isErased) ?? people[0]];
     for (const one of shown) if (one) printFields({ ...options, timeZone: feedback.timeZone }, shownPerson(one));

@@ -182,11 +182,8 @@ export async function lastChanged<In extends Searched>(
     found.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime()).slice(0, limit);
   const [first] = sources;
   if (first === undefined) return { found: [] };
-  if (filter.record !== undefined || filter.contact !== undefined) {
-    const found: FoundJourney<In>[] = [];
-    for await (const one of select(sources, filter)) found.push(one);
-    return { found: newest(found) };
-  }
+  if (filter.record !== undefined || filter.contact !== undefined)
+    return { found: newest(await Array.fromAsync(select(sources, filter))) };
   const period = await instantsOf(filter, first);
   const fits = fitting(filter, first, period);
   const states = filter.state === undefined ? journeyStates : [filter.state];

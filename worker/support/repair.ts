@@ -94,11 +94,11 @@ async function actAgain(
 ): Promise<string> {
   const after = await store.update(id, (now) => {
     if (!now.acting || !hasParkedActs(now)) return undefined;
-    const acts = now.acting.acts.map(({ why, ...one }) =>
-      one.state === 'parked'
-        ? { ...one, ...(one.closing === undefined ? { state: 'wanted' as const, at: clock.now() } : mayBeDone) }
-        : { ...one, ...(why !== undefined && { why }) },
-    );
+    const acts = now.acting.acts.map((act) => {
+      const { why: _, ...one } = act;
+      if (one.state !== 'parked') return act;
+      return { ...one, ...(one.closing === undefined ? { state: 'wanted' as const, at: clock.now() } : mayBeDone) };
+    });
     return { journey: { ...now, acting: { ...now.acting, acts } }, trace: ['actions taken up again by a person'] };
   });
   if (after === undefined) return 'not replayed: it has changed meanwhile';
