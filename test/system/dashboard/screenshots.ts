@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { textOf } from '../../../worker/dashboard/html.ts';
-import { layout } from '../../../worker/dashboard/pages.ts';
 import { loginView } from '../../../worker/dashboard/login.ts';
+import { layout } from '../../../worker/dashboard/pages.ts';
 import { startChromium } from '../../support/chromium.ts';
 import { background } from '../../support/processes.ts';
 
