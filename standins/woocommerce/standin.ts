@@ -17,7 +17,7 @@ export const guide: Guide = {
   about: 'A WooCommerce shop, without orders.',
   configuration: (url) => `http: { publicUrl: "http://127.0.0.1:8080" }
 sources:
-  readonly store:
+  store:
     connector: woocommerce
     site: ${url}
     consumerKey: ck_standin

@@ -53,7 +53,7 @@ const sections: readonly MenuItem[] = [
 export function layout(
   { title, section, body }: Page,
   visitor: Visitor | undefined,
-  { notice, followUps }: { notice: string | undefined; followUps: FollowUpCounts | undefined },
+  { notice, followUps }: { notice?: string | undefined; followUps?: FollowUpCounts | undefined } = {},
 ): Html {
   // A bundler would split a template that contains the literal end tag of a script, and would import a helper for it.
   const script = 'script';
