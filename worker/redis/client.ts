@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Cluster, Command, type Redis } from 'ioredis';
 import { messageOf } from '../../core/errors.ts';
 
@@ -46,7 +46,7 @@ class ScriptCall extends Command {
 function digestOf(script: string): string {
   const known = digests.get(script);
   if (known !== undefined) return known;
-  const digest = createHash('sha1').update(script).digest('hex');
+  const digest = hash('sha1', script);
   digests.set(script, digest);
   return digest;
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { access, constants, lstat, mkdir, open, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -186,10 +186,7 @@ async function untilDead(lock: Held, socket: string, data: string): Promise<void
 async function socketFor(data: string): Promise<string> {
   const inside = join(data, 'redis.sock');
   if (Buffer.byteLength(inside) <= longestSocket) return inside;
-  const name = createHash('sha256')
-    .update(await realpath(data))
-    .digest('hex')
-    .slice(0, 16);
+  const name = hash('sha256', await realpath(data)).slice(0, 16);
   const folder = join(tmpdir(), `closeloop-${name}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await lstat(folder);

@@ -80,15 +80,12 @@ function heldBy(jobs: number, ids: readonly string[]): number {
   return ids.length < mostIds ? held : Math.round((held * jobs) / ids.length);
 }
 
-const Options = z
-  .string()
-  .transform((text) => JSON.parse(text))
-  .pipe(z.object({ delay: z.number().optional() }));
+const Options = z.object({ delay: z.number().optional() });
 
 /** BullMQ forgets when a delayed job was due. The job was not ready before its first delay had passed, nor before its last run. */
 async function readySince(redis: RedisClient, job: string): Promise<Date | undefined> {
   const [addedAt, options, workedAt] = await redis.hmget(job, 'timestamp', 'opts', 'processedOn');
   if (!addedAt || !options) return undefined;
-  const { delay = 0 } = Options.parse(options);
+  const { delay = 0 } = Options.parse(JSON.parse(options));
   return new Date(Math.max(Number(addedAt) + delay, Number(workedAt ?? 0)));
 }
