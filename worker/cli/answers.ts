@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { refusal } from '../../core/errors.ts';
 import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
 import { csv } from '../reports/cells.ts';
@@ -87,7 +87,14 @@ function readCursor(text: string, where: string): Date {
 
 /** Undefined where there is no such file yet. */
 function textIn(file: string): string | undefined {
-  return onFile("--cursor-file can't be read", () => (existsSync(file) ? readFileSync(file, 'utf8') : undefined));
+  return onFile("--cursor-file can't be read", () => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+      throw cause;
+    }
+  });
 }
 
 /** Saves the cursor in one step: a process that is killed leaves the earlier cursor or this cursor. */

@@ -55,7 +55,7 @@ export async function loadExternal(
 }
 
 /** The different values of `connector:` in a configuration, as written. */
-function connectorsNamedIn({ value }: ConfigDocument): ReadonlySet<string> {
+export function connectorsNamedIn({ value }: ConfigDocument): ReadonlySet<string> {
   const { data } = Sources.safeParse(value);
   const written = Object.values(data?.sources ?? {}).map(({ connector }) => connector);
   return new Set(written.filter((name) => name !== ''));

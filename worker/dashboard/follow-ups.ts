@@ -30,8 +30,8 @@ import { choiceField, hidden, nextPage, tabs, told } from './views/forms.ts';
 
 /** The follow-ups on one page. */
 const size = 25;
-/** The most follow-ups of each source that closeloop reads for one page. */
-const most = 500;
+/** The most follow-ups that closeloop reads for one page. */
+const most = 1_000;
 /** The most follow-ups that closeloop reads for the figures above the list, and how long a page waits for these figures. */
 const mostCounted = 300;
 const patienceMs = 150;

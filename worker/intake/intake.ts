@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { HttpReply } from '../../core/connector/contract.ts';
-import { Bodies, type BodyLimits } from './bodies.ts';
+import { Bodies, type BodyLimits, discard } from './bodies.ts';
+import { Connections } from './connections.ts';
 import { addHealthRoutes, type HealthOptions } from './health.ts';
+import { inTurn } from './in-turn.ts';
 import { Refusals } from './refusals.ts';
 import { notAllowed, replyToError } from './replies.ts';
 import { createDeliver, type Deliver, type DeliveryOptions, directly } from './take-delivery.ts';
@@ -55,21 +57,20 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   const app = Fastify({
     serverFactory: (handle) => {
       const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs };
-      const server = createServer({ ...times, keepAliveTimeout }, (request, response) => {
-        if (!takeDirectly(request, response)) handle(request, response);
-      });
-      server.maxConnections = limits.connections;
-      server.on('drop', () => {
-        refusals.count(tooManyConnections);
-        // A proxy may keep many connections that it does not use: they give way to the next.
-        server.closeIdleConnections();
-      });
-      return server.setTimeout(silentMs);
+      const take = inTurn(
+        (request, response) => void (takeDirectly(request, response) || handle(request, response)),
+        () => refusals.count(pipelined),
+      );
+      // Requests without a host come to the handler as well, which counts them: Node would answer each by itself.
+      return createServer({ ...times, keepAliveTimeout, requireHostHeader: false }, take).setTimeout(silentMs);
     },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
   });
-  const answered = ({ method }: IncomingMessage, source: string | undefined, status: number): void => {
+  const guards = { bodies: new Bodies(limits), connections: new Connections(app.server, limits.connections), refusals };
+  discardUnread(app);
+  const answered = ({ method, socket }: IncomingMessage, source: string | undefined, status: number): void => {
+    guards.connections.waits(socket);
     if (method === 'POST') options.onAnswered?.(options.pipelines.get(source ?? '')?.context.name, status);
   };
   app.addHook('onResponse', ({ raw, params }, { statusCode }, next) => {
@@ -83,11 +84,19 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   });
   takeTypes(app, options.pipelines);
   answerErrors(app, refusals);
-  const deliver = createDeliver(options, { bodies: new Bodies(limits), refusals }, () => app.listeningOrigin);
+  const deliver = createDeliver(options, guards, () => app.listeningOrigin);
   takeDeliveries(app, options, { deliver, refusals });
   takeDirectly = directly(app, options, { deliver, refusals, answered });
   addHealthRoutes(app, options);
   return app;
+}
+
+/** Drops the body of a request that is answered by its head. */
+function discardUnread(app: FastifyInstance): void {
+  app.addHook('onSend', ({ raw }, _reply, payload, next) => {
+    if (!raw.complete && raw.readableFlowing === null) discard(raw);
+    next(null, payload);
+  });
 }
 
 const Source = z.object({ source: z.string().optional() });
@@ -121,10 +130,10 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
   });
 }
 
-const tooManyConnections = {
+const pipelined = {
   source: undefined,
-  why: 'too many connections are open',
-  message: 'connection refused',
+  why: 'more than ten requests at once, without waiting for an answer',
+  message: 'connection closed',
   level: 'warn',
 } as const;
 

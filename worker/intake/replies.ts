@@ -20,16 +20,18 @@ export const notAllowed = jsonReply(405, { error: 'Send deliveries with POST.' }
 /** Answers a request that failed, and counts it. */
 export function replyToError(error: unknown, refusals: Refusals): HttpReply {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-  if (status === 415) return jsonReply(415, { error: 'Send JSON with Content-Type: application/json.' });
-  if (status === 413) return jsonReply(413, { error: 'The delivery is too large.' });
-  if (status < 500) return jsonReply(status, { error: 'The request could not be read.' });
+  // The server does not read the rest of the body.
+  const closing = error instanceof BodyRefused ? { connection: 'close' } : {};
+  if (status === 415) return jsonReply(415, { error: 'Send JSON with Content-Type: application/json.' }, closing);
+  if (status === 413) return jsonReply(413, { error: 'The delivery is too large.' }, closing);
+  if (status < 500) return jsonReply(status, { error: 'The request could not be read.' }, closing);
   if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
   else refusals.count({ source: undefined, why: messageOf(error), message: 'intake failed', level: 'error' });
-  return retryLater('Try again.');
+  return retryLater('Try again.', closing);
 }
 
 const busy = {
   source: undefined,
-  message: 'bodies are refused: 503. Somebody sends many at once, or a proxy is slow',
+  message: 'bodies that are slow gave way to others: 503. Somebody sends many at once, or a proxy is slow',
   level: 'warn',
 } as const;

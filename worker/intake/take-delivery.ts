@@ -7,7 +7,8 @@ import type { Log } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
-import { announcedBytes, type Bodies } from './bodies.ts';
+import { announcedBytes, type Bodies, discard, isShort } from './bodies.ts';
+import type { Connections } from './connections.ts';
 import type { Refusals } from './refusals.ts';
 import { jsonReply, notAllowed, replyToError, retryLater } from './replies.ts';
 import { inTime, storeMs, within } from './store-in-time.ts';
@@ -18,8 +19,6 @@ const mostEntries = 100_000;
 /** Bytes of deliveries that are verified and parsed in one turn of the event loop; each counts as at least a kilobyte. */
 const bytesATurn = 64 * 1_024;
 const leastBytes = 1_024;
-/** A body so short usually arrives with its head. */
-const shortBytes = 4_096;
 
 const hooks = '/hooks/';
 const plainJson = /^application\/json(?:; ?charset=utf-8)?$/i;
@@ -63,10 +62,10 @@ export function directly(
     if (pipelines.get(source) === undefined || !plainJson.test(headers['content-type'] ?? '')) return false;
     response.once('finish', () => answered(request, source, response.statusCode));
     void deliver(source, request, response)
-      .then((reply) => send(response, reply))
+      .then((reply) => send(request, response, reply))
       .catch((error: unknown) => {
         if (response.headersSent) response.destroy();
-        else send(response, replyToError(error, refusals));
+        else send(request, response, replyToError(error, refusals));
       });
     return true;
   };
@@ -74,6 +73,7 @@ export function directly(
 
 interface DeliveryGuards {
   bodies: Bodies;
+  connections: Connections;
   refusals: Refusals;
 }
 
@@ -82,7 +82,7 @@ export type Deliver = (source: string, request: IncomingMessage, response: Serve
 
 export function createDeliver(
   options: DeliveryOptions,
-  { bodies, refusals }: DeliveryGuards,
+  { bodies, connections, refusals }: DeliveryGuards,
   origin: () => string,
 ): Deliver {
   const { pipelines, now, tracing } = options;
@@ -93,9 +93,10 @@ export function createDeliver(
   return async (source, request, response) => {
     const announced = announcedBytes(request);
     // When its turn comes, the whole body has arrived: cheaper than waiting for each piece.
-    const comesWhole = announced <= shortBytes;
+    const comesWhole = isShort(announced);
     if (comesWhole) await turn(announced);
     const raw = await bodies.read(request, response, pipelines.get(source)?.context.source.largestBody);
+    connections.works(request.socket);
     if (!comesWhole) await turn(raw.length);
     // Asking the socket for its address takes longer than the rest of a delivery's head.
     publicUrl ??= origin();
@@ -168,7 +169,12 @@ const signatureErrors = {
   stale: 'The signature is too old. Check the clocks, and that nothing holds deliveries back.',
 };
 
-function send(response: ServerResponse, { status, headers = {}, body = '' }: HttpReply): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers = {}, body = '' }: HttpReply,
+): void {
+  if (!request.complete && request.readableFlowing === null) discard(request);
   const isTyped = body === '' || Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
   const type = isTyped ? {} : { 'content-type': 'text/plain; charset=utf-8' };
   response.writeHead(status, { ...type, ...headers, 'content-length': Buffer.byteLength(body) }).end(body);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../errors.ts';
+import type { CloseloopError } from '../../errors.ts';
 import { placesOf } from '../answer.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
@@ -7,7 +7,16 @@ import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAct
 import { failed, inTurn, type Together } from './in-turn.ts';
 import type { DeskFields } from './preflight.ts';
 import { isFailure, type RowReading } from './rows.ts';
-import { type DeskNotes, type DeskWords, DeskWriter, type DeskWriting, isNoted, putOne, Refusal } from './write.ts';
+import {
+  type DeskNotes,
+  type DeskWords,
+  DeskWriter,
+  type DeskWriting,
+  isNoted,
+  permanent,
+  putOne,
+  Refusal,
+} from './write.ts';
 
 /* The actions of answer rules at a vendor: notes, tags and fields, made from what the desk declares for write-back, and actions of the desk's own. */
 
@@ -59,8 +68,6 @@ export const noSuch = (what: string, name: string, remedy: string): Flaw => ({
   problem: `there is no ${what} "${name}"`,
   remedy,
 });
-
-const permanent = (problems: readonly string[]) => new CloseloopError(problems.join('; '), { kind: 'permanent' });
 
 function noting<Row>(notes: DeskNotes<Row>): DeskAction<Row> {
   return doing<Row, typeof noteAction>(noteAction, async (row, text, request) => {

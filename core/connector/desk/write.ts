@@ -1,4 +1,4 @@
-import type { CloseloopError } from '../../errors.ts';
+import { CloseloopError } from '../../errors.ts';
 import {
   type AnswerPart,
   type AnswerPlaces,
@@ -149,7 +149,12 @@ interface Job<Row, Value> extends ChangedRow<Row, Value> {
   after: Row | undefined;
   /** Why the change could not be written. `gone`: the record no longer exists. */
   failure: CloseloopError | 'gone' | undefined;
+  /** Nothing is sent of a change of which the vendor has refused a part. */
+  isWhole?: boolean;
 }
+
+export const permanent = (problems: readonly string[]) =>
+  new CloseloopError(problems.join('; '), { kind: 'permanent' });
 
 /** An answer in progress on its record. */
 interface AnswerJob<Row, Value> extends Job<Row, Value> {
@@ -231,7 +236,7 @@ export class DeskWriter<Row, Value> {
    * @throws CloseloopError if nothing was set
    */
   async set(id: string, row: Row, values: ReadonlyMap<string, Value | null>): Promise<readonly string[]> {
-    const job = jobOf(id, row, { values }, this.#lackingOn(row, { values }));
+    const job = { ...jobOf(id, row, { values }, this.#lackingOn(row, { values })), isWhole: true };
     for (const sent of await this.#send([job], this.#writing.rows)) this.#tellLost(sent);
     if (isGone(job.failure)) return [`the ${this.#words.record} ${id} is gone`];
     if (job.failure !== undefined) throw job.failure;
@@ -299,6 +304,7 @@ export class DeskWriter<Row, Value> {
     await this.#each(toSend, async (job) => {
       const row = sent?.get(job.id);
       const first = sent ? (refusalIn(this.#words, job, row) ?? row) : await putOne(this.#words, job, this.#writing);
+      if (first instanceof Refusal && job.isWhole) throw permanent(first.findings);
       // A failure of one record among many does not stop the others.
       if (isFailure(first)) job.failure = first;
       else job.after = first instanceof Refusal ? await this.#sendRest(job, first) : first;

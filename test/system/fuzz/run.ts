@@ -244,8 +244,8 @@ async function deliver(
       const input = next++;
       const delivery = make(chanceFor(seed, name, input), url);
       const alone = () => raw(url, Buffer.concat([Buffer.from(delivery.head, 'latin1'), delivery.body]));
-      // Node closes a connection on which a request can't be parsed: the requests behind it come again by themselves, and
-      // wait for their answer, as Node answers nobody who has closed one half.
+      // A connection that sends too many requests at once, or bodies in small pieces, is closed: the rest come again by
+      // themselves, and wait for their answer, as Node answers nobody who has closed one half.
       const status = delivery.alone ? await alone() : await pipe.send(delivery).catch(() => onItsOwn(url, delivery));
       count(report, name, status === 0 ? 'closed' : String(status));
       if (delivery.right.includes(status)) continue;

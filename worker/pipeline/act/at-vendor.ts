@@ -36,8 +36,8 @@ export interface Step extends RuleStep {
 
 /** The time between two checks of an action whether the answer is on the record. Real time. */
 const writingMs = 1_000;
-/** The instants of actions under way are renewed no more often than this. Real time. */
-const leastRenewMs = 500;
+/** The shortest and the longest time between two renewals of actions under way. Real time. */
+const renewMs = { least: 500, most: 60_000 };
 
 /** The requests to the vendor now, the news of the other actions, and how long actions have to wait. Real time. */
 interface Planned {
@@ -148,7 +148,7 @@ async function stillUnderWay<T>(
       const renewed = requests.map(({ marker, name }): News => ({ marker, name, change: { at } }));
       store.update(id, noted(renewed)).catch((error: unknown) => log.debug({ why: messageOf(error) }, 'not renewed'));
     },
-    Math.max(leastRenewMs, searchAfterMs / 3),
+    Math.min(renewMs.most, Math.max(renewMs.least, searchAfterMs / 3)),
   );
   try {
     return await work();

@@ -19,13 +19,13 @@ import { CloseloopError } from '${root}/core/errors.ts';
 import { ConfigError } from '${root}/worker/config/problem.ts';
 import { loadConfig } from '${root}/worker/config/config.ts';
 import { readDocument } from '${root}/worker/config/document.ts';
-import { loadExternalConnectors } from '${root}/worker/config/external-connectors.ts';
+import { connectorsNamedIn, loadExternal } from '${root}/worker/config/external-connectors.ts';
 for (const file of process.argv.slice(2)) {
   const options = { env: process.env, connectors, file };
   const text = readFileSync(file, 'utf8');
   try {
     const document = readDocument(text, options.env);
-    const config = loadConfig(text, { ...options, external: await loadExternalConnectors(document, options) });
+    const config = loadConfig(text, { ...options, external: await loadExternal(connectorsNamedIn(document), options) });
     const sources = config.sources.map(({ name, connector, account, open }) => {
       let thrown;
       try { open({}); } catch (error) { thrown = error; }
