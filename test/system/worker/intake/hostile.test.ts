@@ -70,7 +70,8 @@ test.skipIf(!existsSync('/proc')).each(attacks)(
     await until(() => requests.filter(({ socket }) => !socket.closed).length <= 1_000);
     const { most, p99, looks } = await stop();
     process.stderr.write(`${what}: ${Math.round(most)} MB, /healthz p99 ${p99} ms of ${looks}\n`);
-    expect(most).toBeLessThan(400);
+    // Of each of the thousand connections Node may hold 64 KB that it has read, beside the bodies.
+    expect(most).toBeLessThan(500);
     for (const { socket } of requests) socket.destroy();
     await Promise.all(requests.map(({ socket }) => socket.closed || once(socket, 'close')));
   },
