@@ -5,7 +5,7 @@ export const apiVersion = '2026-09';
 
 /**
  * The kinds of record whose closing can lead to a feedback request, and their differences at HubSpot. `engagements`: the type ids of their
- * associations with notes and tasks.
+ * associations with notes and tasks, as `AssociationTypes` of @hubspot/api-client has them.
  */
 export const objectTypes = {
   ticket: {
