@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Context, constants, createContext, runInContext } from 'node:vm';
+import { constants, createContext, runInContext } from 'node:vm';
 import { type Budget, measureText, tooMuch } from './expression-budget.ts';
 import { limits } from './expression-limits.ts';
 import { linearRegExp } from './linear-regex.ts';
@@ -13,7 +13,8 @@ export interface JsonataExpression {
 
 /** What JSONata runs in, with the built-in objects that it has there. */
 interface Realm {
-  context: Context;
+  /** Without a name of Node's in its type: the package's types are read by programs that have no types of Node. */
+  context: Record<string, unknown>;
   jsonata: (source: string, options: { RegexEngine: unknown; stack: number; sequence: number }) => JsonataExpression;
   Array: ArrayConstructor;
   Error: ErrorConstructor;
