@@ -58,6 +58,11 @@ export function neverSent(message: string, kind: 'config' | 'permanent' = 'confi
   return new CloseloopError(message, { kind }, { outcome: 'never-sent', cause });
 }
 
+/** Whether this is an error of Node or the operating system with this code: 'ENOENT'. */
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
 const aDayMs = 86_400_000;
 
 /** Caps the wait that an answer asks for at a day, and ignores a value that is no number. */

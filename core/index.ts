@@ -138,20 +138,15 @@ export {
 export { isFailure, misshapen, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
 export { putTogether } from './connector/desk/together.ts';
+export { DeskWriter, deskWriter, holdsValue, inPlainForm, isNoted, refusalOf } from './connector/desk/write.ts';
 export {
   type Change,
   type ChangedRow,
   type DeskNotes,
-  DeskWriter,
   type DeskWriting,
-  deskWriter,
-  holdsValue,
-  inPlainForm,
-  isNoted,
   Refusal,
-  refusalOf,
   type Written,
-} from './connector/desk/write.ts';
+} from './connector/desk/writing.ts';
 export {
   type CurrentField,
   fractionsIn,

@@ -102,6 +102,12 @@ export interface Updated {
   findings: string[];
 }
 
+/** `history`: a property whose history is read as well; `size`: the most records of one call. */
+interface Reading {
+  history?: string;
+  size?: number;
+}
+
 /** The records of one kind, which are read and updated 100 in a call. */
 export class Records {
   readonly #api: HubSpotApi;
@@ -115,17 +121,25 @@ export class Records {
   /**
    * HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An id without a
    * result is read alone, as the result then belongs to this id.
-   * @param options `history`: a property whose history is read as well; `size`: the most records of one call
    */
-  async read(
+  async read(ids: readonly string[], properties: readonly string[], options: Reading = {}): Promise<Found> {
+    const wanted = [...new Set(ids)];
+    const found = await this.#readMany(wanted, properties, options);
+    const left = wanted.filter((id) => !found.has(id));
+    const alone = await Promise.all(left.map((id) => this.#readMany([id], properties, options)));
+    return new Map([found, ...alone].flatMap((some) => [...some]));
+  }
+
+  /** Reads records, 100 in a call. Ids without a result are left out. */
+  async #readMany(
     ids: readonly string[],
     properties: readonly string[],
-    { history, size = batchSize }: { history?: string; size?: number } = {},
+    { history, size = batchSize }: Reading = {},
   ): Promise<Found> {
     const path = paths.objects(this.#plural, 'batch/read');
+    const propertiesWithHistory = history === undefined ? [] : [history];
     const found: Found = new Map();
     const readSome = async (some: readonly string[]) => {
-      const propertiesWithHistory = history === undefined ? [] : [history];
       const body = { inputs: some.map((id) => ({ id })), properties, propertiesWithHistory };
       const response = await this.#api.call('POST', path, BatchResponse, { body });
       for (const [id, row] of rowsIn(path, some, response)) found.set(id, row);
@@ -133,15 +147,13 @@ export class Records {
         for (const id of row?.properties[mergedIds]?.split(';') ?? [])
           if (some.includes(id) && !isFound(found.get(id))) found.set(id, row);
     };
-    const unread = [...new Set(ids)];
-    await Promise.all(chunks(unread, size).map(readSome));
-    await Promise.all(unread.filter((id) => !found.has(id)).map((id) => readSome([id])));
+    await Promise.all(chunks(ids, size).map(readSome));
     return found;
   }
 
   /** The present values of these properties by record. Records that aren't found under their id are left out. */
   async current(ids: Iterable<string>, properties: readonly string[]): Promise<Map<string, Properties>> {
-    const found = [...(await this.read([...ids], properties))];
+    const found = [...(await this.#readMany([...new Set(ids)], properties))];
     return new Map(
       found.flatMap(([id, row]) => (isFound(row) && row.id === id ? [[id, row.properties] as const] : [])),
     );

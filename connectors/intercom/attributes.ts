@@ -4,7 +4,7 @@ import { cached } from '../../core/connector/cached.ts';
 import { type Comparison, combined } from '../../core/connector/check.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { comparedFields, type DeskFields } from '../../core/connector/desk/preflight.ts';
-import { Refusal } from '../../core/connector/desk/write.ts';
+import { Refusal } from '../../core/connector/desk/writing.ts';
 import { typesByPart } from '../../core/connector/fields.ts';
 import { listOf } from '../../core/entries.ts';
 import type { Workspace } from './api.ts';

@@ -3,14 +3,8 @@ import { noteHtml } from '../../core/connector/answer.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { ownError } from '../../core/connector/desk/rows.ts';
-import {
-  type ChangedRow,
-  type DeskNotes,
-  type DeskWriting,
-  holdsValue,
-  inPlainForm,
-  type Refusal,
-} from '../../core/connector/desk/write.ts';
+import { holdsValue, inPlainForm } from '../../core/connector/desk/write.ts';
+import type { ChangedRow, DeskNotes, DeskWriting, Refusal } from '../../core/connector/desk/writing.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Workspace } from './api.ts';
 import { refusalReader, type Value } from './attributes.ts';

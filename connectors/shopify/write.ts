@@ -11,7 +11,7 @@ import {
 } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import type { Rows } from '../../core/connector/desk/rows.ts';
-import type { ChangedRow, DeskWriting } from '../../core/connector/desk/write.ts';
+import type { ChangedRow, DeskWriting } from '../../core/connector/desk/writing.ts';
 import { inSeconds } from '../../core/connector/seconds.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';

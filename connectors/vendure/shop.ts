@@ -4,7 +4,7 @@ import { cached } from '../../core/connector/cached.ts';
 import { config, permanent, VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import type { Rows } from '../../core/connector/desk/rows.ts';
-import type { ChangedRow } from '../../core/connector/desk/write.ts';
+import type { ChangedRow } from '../../core/connector/desk/writing.ts';
 import { createGraphqlApi, type GraphqlAccount } from '../../core/connector/graphql.ts';
 import { clientCredentials, staticToken } from '../../core/connector/token.ts';
 import { listOf, text } from '../../core/entries.ts';

@@ -4,7 +4,7 @@ import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack } from '../../core/connector/contract.ts';
 import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
-import type { ChangedRow, DeskNotes } from '../../core/connector/desk/write.ts';
+import type { ChangedRow, DeskNotes } from '../../core/connector/desk/writing.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
 import { type JobResult, readAll, ticketUpdates, type ZendeskApi } from './api.ts';

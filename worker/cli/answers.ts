@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { refusal } from '../../core/errors.ts';
+import { isCode, refusal } from '../../core/errors.ts';
 import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
 import { csv } from '../reports/cells.ts';
 import { instantsOf } from '../support/journey-filter.ts';
@@ -91,7 +91,7 @@ function textIn(file: string): string | undefined {
     try {
       return readFileSync(file, 'utf8');
     } catch (cause) {
-      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+      if (isCode(cause, 'ENOENT')) return undefined;
       throw cause;
     }
   });

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { isCode } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
@@ -73,7 +74,7 @@ async function openUsually(
   try {
     return { app: usual, url: await usual.listen({ host, port: usualPorts[setting], backlog }) };
   } catch (error) {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    if (!isCode(error, 'EADDRINUSE')) throw error;
     const app = create();
     return { app, url: await listen(app, { host, port: 0, setting }) };
   }
@@ -94,8 +95,4 @@ async function listen(
   } catch (cause) {
     throw notListening(cause, { host, port }, `Set ${setting}.port or ${setting}.host, or end the other process`);
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

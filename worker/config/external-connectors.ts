@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import type { Connector } from '../../core/connector/contract.ts';
+import { isCode } from '../../core/errors.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import { suggestion } from './issues.ts';
 
@@ -140,7 +141,7 @@ function distinct(external: External, builtIn: readonly string[], loaded: Readon
 /** The error's own message and place in the file: the connector's author will read it. */
 function said(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
+  if (isCode(error, 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING')) {
     return 'Node runs no TypeScript in node_modules: the package must ship .js files';
   }
   const [at] = /file:\/\/\S+?:\d+/.exec(error.stack ?? '') ?? [];

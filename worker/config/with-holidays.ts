@@ -1,4 +1,4 @@
-import { refusal } from '../../core/errors.ts';
+import { isCode, refusal } from '../../core/errors.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './problem.ts';
 
@@ -31,7 +31,7 @@ async function load() {
   try {
     return await import('../../core/schedule/public-holidays.ts');
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    if (!isCode(cause, 'ERR_MODULE_NOT_FOUND')) throw cause;
     throw refusal(
       'policy.holidays is set, and the package that knows public holidays is not installed: npm install date-holidays',
       cause,

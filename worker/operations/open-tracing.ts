@@ -1,4 +1,4 @@
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, isCode } from '../../core/errors.ts';
 import type { Tracing } from './tracing.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ export async function openTracing(env: Env, version: string): Promise<Tracing | 
     const { startTracing } = await import('./open-telemetry.ts');
     return startTracing({ url, service: env.OTEL_SERVICE_NAME ?? 'closeloop', version });
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    if (!isCode(cause, 'ERR_MODULE_NOT_FOUND')) throw cause;
     const packages = ['context-async-hooks', 'core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace'];
     const message = `OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages for traces are not installed: npm install ${packages.map((name) => `@opentelemetry/${name}`).join(' ')}`;
     throw new CloseloopError(message, { kind: 'config' }, { cause });

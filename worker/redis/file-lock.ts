@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { isCode } from '../../core/errors.ts';
 
 const Holder = z.object({
   pid: z.int().positive(),
@@ -99,8 +100,4 @@ async function removeFile(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
     if (!isCode(error, 'ENOENT')) throw error;
   });
-}
-
-export function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CloseloopError } from '../../core/errors.ts';
-import { isCode, readIfThere } from './file-lock.ts';
+import { CloseloopError, isCode } from '../../core/errors.ts';
+import { readIfThere } from './file-lock.ts';
 
 const form = /^[A-Za-z0-9+/]{43}=$/;
 

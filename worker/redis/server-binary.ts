@@ -5,8 +5,8 @@ import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/pro
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { isCode, takeLock } from './file-lock.ts';
+import { CloseloopError, isCode, messageOf } from '../../core/errors.ts';
+import { takeLock } from './file-lock.ts';
 
 const run = promisify(execFile);
 

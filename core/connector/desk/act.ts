@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CloseloopError } from '../../errors.ts';
+import { CloseloopError } from '../../errors.ts';
 import { placesOf } from '../answer.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
@@ -7,16 +7,8 @@ import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAct
 import { failed, inTurn, type Together } from './in-turn.ts';
 import type { DeskFields } from './preflight.ts';
 import { isFailure, type RowReading } from './rows.ts';
-import {
-  type DeskNotes,
-  type DeskWords,
-  DeskWriter,
-  type DeskWriting,
-  isNoted,
-  permanent,
-  putOne,
-  Refusal,
-} from './write.ts';
+import { DeskWriter, isNoted, putOne } from './write.ts';
+import { type DeskNotes, type DeskWords, type DeskWriting, Refusal } from './writing.ts';
 
 /* The actions of answer rules at a vendor: notes, tags and fields, made from what the desk declares for write-back, and actions of the desk's own. */
 
@@ -62,6 +54,8 @@ export type SetFields = z.output<typeof setAction>;
 /** Whether a record that is to be reopened is open already, or was closed again since the action was begun. */
 export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 'closing'>): boolean =>
   state.is !== 'closed' || (closing !== '' && state.closing !== closing);
+
+const permanent = (problems: readonly string[]) => new CloseloopError(problems.join('; '), { kind: 'permanent' });
 
 /** The flaw of an action that names something which the vendor lacks: `there is no group "Nobody"`. */
 export const noSuch = (what: string, name: string, remedy: string): Flaw => ({

@@ -9,7 +9,8 @@ import { type HmacScheme, verifyHmac, verifySecretHeader } from '../signature.ts
 import { type DeskAction, deskActor } from './act.ts';
 import { type DeskPreflight, deskPreflight } from './preflight.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
-import { type DeskWriting, deskWriter } from './write.ts';
+import { deskWriter } from './write.ts';
+import type { DeskWriting } from './writing.ts';
 
 /*
  * A desk: a source that is declared by its calls and its tables. This folder does what all vendors have in common: it checks which ids are

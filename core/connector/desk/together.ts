@@ -2,7 +2,8 @@ import type { CloseloopError } from '../../errors.ts';
 import { sendApart } from '../batches.ts';
 import type { VendorError } from '../classify.ts';
 import { isFailure, type Rows } from './rows.ts';
-import { type ChangedRow, type Refusal, refusalOf } from './write.ts';
+import { refusalOf } from './write.ts';
+import type { ChangedRow, Refusal } from './writing.ts';
 
 /*
  * Writes on many records in one call, at a vendor that refuses more than it has to, or doesn't name what it refuses: a refused call is

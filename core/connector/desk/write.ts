@@ -1,7 +1,6 @@
-import { CloseloopError } from '../../errors.ts';
+import type { CloseloopError } from '../../errors.ts';
 import {
   type AnswerPart,
-  type AnswerPlaces,
   answeredTag,
   cut,
   isAnswerTag,
@@ -9,7 +8,6 @@ import {
   isOutdated,
   isSameText,
   markerOf,
-  type Noted,
   notOverNewer,
   placed,
   placesOf,
@@ -22,121 +20,20 @@ import { VendorError } from '../classify.ts';
 import type { Source, WriteBack, WriteResult } from '../contract.ts';
 import { inSeconds } from '../seconds.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
+import {
+  type Change,
+  type ChangedRow,
+  type DeskNotes,
+  type DeskWords,
+  type DeskWriting,
+  Refusal,
+  type Written,
+} from './writing.ts';
 
 /*
  * How closeloop writes an answer on a record at every vendor, and how it removes the answer: read the record, stop if it has a newer answer,
  * compare, send the differences, read again, report what the vendor did not store, and add a note once. A desk declares the calls.
  */
-
-/** The wanted state of a record: values by place, null to clear; `tags`: all tags of the record. At least one of the two is not empty. */
-export interface Change<Value> {
-  values: ReadonlyMap<string, Value | null>;
-  tags?: readonly string[];
-}
-
-/** A record and its wanted state. */
-export interface ChangedRow<Row, Value> {
-  id: string;
-  row: Row;
-  change: Change<Value>;
-  /** The note that is sent in the same call as the change (`DeskNotes.joins`). */
-  note?: Noted;
-}
-
-/** The vendor refused a whole change because of some of its places: closeloop sends the rest again without these places. */
-export class Refusal {
-  /** The places whose values this record can't take. `all`: the record takes no part of the change, tags included. */
-  readonly unfit: readonly string[] | 'all';
-  /** The steps for a person, in words for the trace. */
-  readonly findings: readonly string[];
-
-  constructor(unfit: readonly string[] | 'all', findings: readonly string[]) {
-    this.unfit = unfit;
-    this.findings = findings;
-  }
-}
-
-/** The result of a write: the record as the vendor stores it; undefined: closeloop reads the record again. */
-export type Written<Row> = Row | Refusal | undefined;
-
-/** closeloop's notes on a record. No vendor makes notes idempotent, so closeloop looks for a note before it adds the note again. */
-export interface DeskNotes<Row> {
-  /** The notes that may be closeloop's, with their texts as the vendor gives them: HTML or plain. */
-  list(row: Row, id: string): Promise<readonly { id: string; text: string }[]>;
-  /** Adds a note that customers can't see (`noteHtml`, `noteText`). */
-  add(row: Row, about: Noted, id: string): Promise<unknown>;
-  /** Deletes a note. Left out: the vendor deletes no notes, and an erasure says so. */
-  remove?(row: Row, noteId: string, id: string): Promise<unknown>;
-  /**
-   * Set for a vendor that takes the note of an answer in the same call as the values (`ChangedRow.note`, in place of `add`). Returns whether
-   * an earlier attempt may have written the note, so that closeloop has to look for it.
-   */
-  joins?(row: Row, item: WriteBack, wanted: Change<unknown>, lacking: Change<unknown>): boolean;
-}
-
-/** The vendor and the record in messages: 'Freshdesk', 'ticket'. */
-export interface DeskWords {
-  vendor: string;
-  record: string;
-}
-
-export interface DeskWriting<Row, Value> {
-  /** `writeBack` of the source's settings. */
-  settings: AnswerPlaces<string> & { note?: boolean; tags?: boolean; noAnswer?: boolean; commentLength?: number };
-  /** Reads the records to write on. Left out: as for rules. */
-  rows?: RowReading<Row>;
-  /**
-   * Reads the records from which an erasure removes answers, including records that take no more answers: in the trash, for example. Default:
-   * `rows`.
-   */
-  forgetRows?: RowReading<Row>;
-  /**
-   * A record without any answer, for vendors that read one record per call: closeloop writes an answer without reading the record if it needs
-   * nothing of it (no time to compare, no tags, no note).
-   */
-  blank?(id: string): Row;
-  /**
-   * A part of an answer in the vendor's form; null clears the place; a refusal if the place can't hold the value. `inPlainForm` fits most
-   * vendors.
-   */
-  written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null | Refusal;
-  /** The record's value at a place. */
-  at(row: Row, place: string): unknown;
-  /**
-   * Values at further places, which depend on the record: a line in the record's only note, for example. @param item undefined: an erasure
-   * removes the answer
-   */
-  further?(row: Row, item: WriteBack | undefined): readonly (readonly [place: string, value: Value | null])[];
-  /** Whether the current value counts as the wanted value. Default: both are empty, or the same, or texts that differ only in white space. */
-  holds?(current: unknown, value: Value | null, place: string): boolean;
-  /** Epoch ms of the record's value at `answeredAt`. Default: `Date.parse`. */
-  instantOf?(current: unknown): number | undefined;
-  /**
-   * Set where a record keeps the answer to an earlier closing if the next closing gets no answer: then `no-answer` is written beside the
-   * earlier answer. Left out: then `no-answer` is not written.
-   */
-  keepsEarlier?: true;
-  /** The record's tags, at vendors where a write replaces all tags. */
-  tags?(row: Row): readonly string[];
-  /** Set where the vendor's own rules remove tags again, and no person has to act: the remark about these tags. */
-  tagsGone?(tags: readonly string[]): string;
-  /** Why the record takes no more changes ("it is archived"). */
-  closed?(row: Row | VendorError): string | undefined;
-  /** Writes on one record. */
-  put?(changed: ChangedRow<Row, Value>): Promise<Written<Row>>;
-  /** Writes on up to `size` records, each with a result of its own. Used in place of `put`. */
-  putMany?(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Written<Row> | CloseloopError>>;
-  notes?: DeskNotes<Row>;
-  /** What an erasure can't remove from a record whose answer it removed: "the history of ticket 4". */
-  leaves?(id: string): string;
-  /** The remarks of an erasure about records that the vendor does not show. Left out: these records are deleted, and hold nothing. */
-  unseen?(ids: readonly string[]): Promise<readonly string[]>;
-  /**
-   * What a person has to do if the vendor did not store a value (a dropdown lacks the value, for example). A text is a customer's words: never
-   * repeat it.
-   */
-  notKept?(place: string, value: Value | null): string;
-}
 
 /** A change in progress on its record. `change`: the part of `wanted` that the record lacks. */
 interface Job<Row, Value> extends ChangedRow<Row, Value> {
@@ -149,12 +46,9 @@ interface Job<Row, Value> extends ChangedRow<Row, Value> {
   after: Row | undefined;
   /** Why the change could not be written. `gone`: the record no longer exists. */
   failure: CloseloopError | 'gone' | undefined;
-  /** Nothing is sent of a change of which the vendor has refused a part. */
+  /** Where the vendor has refused a part of the change, the rest is not sent either. */
   isWhole?: boolean;
 }
-
-export const permanent = (problems: readonly string[]) =>
-  new CloseloopError(problems.join('; '), { kind: 'permanent' });
 
 /** An answer in progress on its record. */
 interface AnswerJob<Row, Value> extends Job<Row, Value> {
@@ -304,7 +198,6 @@ export class DeskWriter<Row, Value> {
     await this.#each(toSend, async (job) => {
       const row = sent?.get(job.id);
       const first = sent ? (refusalIn(this.#words, job, row) ?? row) : await putOne(this.#words, job, this.#writing);
-      if (first instanceof Refusal && job.isWhole) throw permanent(first.findings);
       // A failure of one record among many does not stop the others.
       if (isFailure(first)) job.failure = first;
       else job.after = first instanceof Refusal ? await this.#sendRest(job, first) : first;
@@ -325,8 +218,8 @@ export class DeskWriter<Row, Value> {
 
   /** Sends the rest of a change after the vendor has refused a part. */
   async #sendRest(job: Job<Row, Value>, refusal: Refusal, { values, tags } = job.change): Promise<Row | undefined> {
-    const isAll = refusal.unfit === 'all';
-    const unfit = refusal.unfit === 'all' ? [...values.keys()] : refusal.unfit;
+    const isAll = refusal.unfit === 'all' || job.isWhole === true;
+    const unfit = refusal.unfit === 'all' || job.isWhole ? [...values.keys()] : refusal.unfit;
     const rest = new Map([...values].filter(([place]) => !unfit.includes(place)));
     job.findings.push(...refusal.findings);
     for (const place of unfit) job.refused.add(place);

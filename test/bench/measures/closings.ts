@@ -1,5 +1,5 @@
 import { type Fakes, startFakes } from '../fakes.ts';
-import { inTurns, type Measure, type Row } from '../harness.ts';
+import { inTurns, type Measure, type Row, type Size } from '../harness.ts';
 import { deliveriesOf, freshTickets, sendAll } from '../load.ts';
 import { processUse } from '../machine.ts';
 import { startNodeRed } from '../node-red.ts';
@@ -54,44 +54,55 @@ async function round(closings: readonly number[], target: Target, fakes: Fakes):
   };
 }
 
+/** What the product is compared with. */
+interface Other {
+  target: Target;
+  stop(): Promise<void>;
+}
+
+/** The product's rounds and, in turns with them, those of the other; no other: the product's alone. */
+async function compared(
+  size: Size,
+  name: string,
+  startOther: (fakes: Fakes) => Promise<Other | undefined>,
+): Promise<Row[]> {
+  const { closings: count, rounds, warmUps } = sizes[size];
+  const [fakes, redis] = await Promise.all([startFakes(), startRedis()]);
+  const product = await startProduct({ url: fakes.url, redis });
+  const other = await startOther(fakes);
+  const tickets = freshTickets();
+  const ways = [{ ...product, redis }, ...(other ? [other.target] : [])].map(
+    (target) => () => round(tickets(count), target, fakes),
+  );
+  const [ours = [], theirs = []] = await inTurns(rounds, ways, warmUps);
+  await Promise.all([product.stop(), other?.stop()]);
+  await Promise.all([fakes.close(), redis.stop()]);
+  return rowsOf(ours, { name, rounds: theirs });
+}
+
 export const closings: Measure = {
   name: 'closings',
-  async run(size) {
-    const { closings: count, rounds, warmUps } = sizes[size];
-    const [fakes, redis] = await Promise.all([startFakes(), startRedis()]);
-    const product = await startProduct({ url: fakes.url, redis });
-    const flow = size === 'full' ? await startNodeRed(fakes.url) : undefined;
-    const tickets = freshTickets();
-    const ways = [
-      () => round(tickets(count), { ...product, redis }, fakes),
-      ...(flow ? [() => round(tickets(count), flow, fakes)] : []),
-    ];
-    const [ours = [], theirs = []] = await inTurns(rounds, ways, warmUps);
-    await Promise.all([product.stop(), flow?.stop()]);
-    await Promise.all([fakes.close(), redis.stop()]);
-    return rowsOf(ours, { name: 'Node-RED flow', rounds: theirs });
-  },
+  run: async (size) =>
+    await compared(size, 'Node-RED flow', async ({ url }) => {
+      if (size === 'short') return undefined;
+      const flow = await startNodeRed(url);
+      return { target: flow, stop: () => flow.stop() };
+    }),
 };
 
-/** This version and another in turns, each with a Redis of its own. `program`: the launcher of the other version. */
+/** Compares with another version, which has a Redis of its own. @param program the launcher of the other version */
 export const closingsAgainst = (name: string, program: string): Measure => ({
   name: 'closings',
-  async run(size) {
-    const { closings: count, rounds, warmUps } = sizes[size];
-    const [fakes, ...servers] = await Promise.all([startFakes(), startRedis(), startRedis()]);
-    const [redis, othersRedis] = servers;
-    const ours = await startProduct({ url: fakes.url, redis });
-    const other = await startProduct({ url: fakes.url, redis: othersRedis, program });
-    const tickets = freshTickets();
-    const ways = [
-      () => round(tickets(count), { ...ours, redis }, fakes),
-      () => round(tickets(count), { ...other, redis: othersRedis }, fakes),
-    ];
-    const [here = [], there = []] = await inTurns(rounds, ways, warmUps);
-    await Promise.all([ours.stop(), other.stop()]);
-    await Promise.all([fakes.close(), ...servers.map(async (server) => await server.stop())]);
-    return rowsOf(here, { name, rounds: there });
-  },
+  run: async (size) =>
+    await compared(size, name, async ({ url }) => {
+      const redis = await startRedis();
+      const version = await startProduct({ url, redis, program });
+      const stop = async () => {
+        await version.stop();
+        await redis.stop();
+      };
+      return { target: { ...version, redis }, stop };
+    }),
 });
 
 function rowsOf(ours: readonly Round[], baseline: { name: string; rounds: readonly Round[] }): Row[] {

@@ -4,7 +4,8 @@ import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { deskActor } from '../../../../../core/connector/desk/act.ts';
 import type { DeskFields } from '../../../../../core/connector/desk/preflight.ts';
 import type { RowReading } from '../../../../../core/connector/desk/rows.ts';
-import { type ChangedRow, type DeskWriting, deskWriter, Refusal } from '../../../../../core/connector/desk/write.ts';
+import { deskWriter } from '../../../../../core/connector/desk/write.ts';
+import { type ChangedRow, type DeskWriting, Refusal } from '../../../../../core/connector/desk/writing.ts';
 
 export interface Row {
   id: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { VendorError } from '../../../../../core/connector/classify.ts';
 import { putTogether } from '../../../../../core/connector/desk/together.ts';
-import { type ChangedRow, Refusal } from '../../../../../core/connector/desk/write.ts';
+import { type ChangedRow, Refusal } from '../../../../../core/connector/desk/writing.ts';
 
 type Changed = ChangedRow<string, string | number>;
 

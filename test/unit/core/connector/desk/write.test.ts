@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { markerOf } from '../../../../../core/connector/answer.ts';
 import { permanent, VendorError } from '../../../../../core/connector/classify.ts';
-import { type ChangedRow, Refusal } from '../../../../../core/connector/desk/write.ts';
+import { type ChangedRow, Refusal } from '../../../../../core/connector/desk/writing.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { answer, failure, fakeDesk, type Row } from './fake-desk.ts';
 
