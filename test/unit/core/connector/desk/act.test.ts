@@ -94,6 +94,13 @@ test.each([
   });
 });
 
+test.each([{}, { bulk: true as const }])('where one field is refused, no other field is set: %o', async (peculiar) => {
+  const { rows, calls, ...desk } = fakeDesk(['1'], { ...peculiar, refuses: ['calls'] });
+  await actOnce(desk, set);
+  expect(rows.get('1')?.fields).toEqual({});
+  expect(calls.filter((call) => call.startsWith('put'))).toHaveLength(1);
+});
+
 test.each([
   [{ calls: 2, state: 'called' }, undefined],
   [{ state: null }, undefined],
