@@ -5,7 +5,8 @@ import { redacted } from './redaction.ts';
 /** What the queue does with a failed job. No code decides by the text of a message or the name of a class. */
 export type Advice =
   /**
-   * The same job may succeed later. `retryAfterMs` is the wait that the other side's response asks for, never a guess; at most a day. The queue
+   * The same job may succeed later. `retryAfterMs` is the wait that the other side's response asks for, never a guess; at most a day. The
+   * queue
    * itself waits no longer than `longestWaitMs`.
    * `throttled`: the other side only asked for a wait (rate limit); the wait spends no attempt.
    */
@@ -48,12 +49,12 @@ export class CloseloopError extends Error {
   }
 }
 
-/** What the person who runs the command, or who wrote the configuration, has to mend. */
+/** An error that the person who runs the command, or who wrote the configuration, has to mend. */
 export function refusal(message: string, cause?: unknown): CloseloopError {
   return new CloseloopError(message, { kind: 'config' }, { cause });
 }
 
-/** The error of work that nothing was sent for, and nothing will be until a person acts, or ever (`permanent`). */
+/** An error before anything was sent. `config`: nothing is sent until a person acts; `permanent`: nothing is ever sent. */
 export function neverSent(message: string, kind: 'config' | 'permanent' = 'config', cause?: unknown): CloseloopError {
   return new CloseloopError(message, { kind }, { outcome: 'never-sent', cause });
 }

@@ -33,7 +33,8 @@ export const noteOn = (recordId: string, about: Noted, at: Date): Engagement => 
 };
 
 /**
- * How many records one call checks for notes. HubSpot takes 1,000, but a record may have hundreds of notes, and closeloop limits the size of a
+ * How many records one call checks for notes. HubSpot takes 1,000, but a record may have hundreds of notes, and closeloop limits the size
+ * of a
  * response: with 250 records there is room for 170 notes of each.
  */
 const recordsPerCall = 250;
@@ -44,7 +45,8 @@ type Failures = Map<string, Error>;
 const Created = z.object({ results: listOf(z.unknown()).default([]), errors: listOf(ErrorBody).default([]) });
 
 /**
- * Creates notes or tasks, 100 per call; a refused call is halved until the refused item stands alone. Not idempotent: if this throws, some of
+ * Creates notes or tasks, 100 per call; a refused call is halved until the refused item stands alone. Not idempotent: if this throws, some
+ * of
  * them may exist.
  */
 export async function create({ api, type, kind }: Where, wanted: readonly Engagement[]): Promise<Failures> {
@@ -86,7 +88,8 @@ export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds:
 }
 
 /**
- * Finds which of these notes or tasks exist on their records. Reads associations, because HubSpot's search lags behind new notes. Takes a call
+ * Finds which of these notes or tasks exist on their records. Reads associations, because HubSpot's search lags behind new notes. Takes a
+ * call
  * for every 250 records, and a call for every 100 notes or tasks on the records.
  * @returns the markers of the existing notes or tasks
  */
@@ -106,7 +109,7 @@ export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: 
     await api.call('POST', paths.objects('notes', 'batch/archive'), z.unknown(), { body: { inputs } });
 }
 
-/** The texts of the notes or tasks on these records, by their ids. */
+/** The texts of the notes or tasks on these records, by the id of each note or task. */
 async function engagementsOn({ api, type, kind }: Where, recordIds: readonly string[]): Promise<Map<string, string>> {
   const records = new Records(api, objectTypes[type].plural);
   const found = new Set<string>();

@@ -12,7 +12,9 @@ import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 /** The most records in one batch call. */
 export const batchSize = 100;
 
-/** HubSpot documents every value as a string or null; other values are converted to strings, so that they don't fail the other 99 records. */
+/**
+ * HubSpot documents every value as a string or null; other values are converted to strings, so that they don't fail the other 99 records.
+ */
 export const Texts = mapOf(z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 
 const Id = z.union([z.string(), z.number()]).transform(String);
@@ -25,7 +27,10 @@ const Row = z
   .transform(({ propertiesWithHistory, ...row }) => ({ ...row, history: Object.values(propertiesWithHistory).flat() }));
 type Row = z.output<typeof Row>;
 
-/** One record of another shape than documented must not fail the others: only its id, where readable, and the mismatch are read. */
+/**
+ * A record whose shape is not the documented shape must not fail the other records: of that record only the id (if readable) and the
+ * mismatch are read.
+ */
 const Result = z.unknown().transform((raw) => {
   const { data: row, error } = Row.safeParse(raw);
   return { id: Identified.safeParse(raw).data?.id, row, odd: error && mismatchesOf(error).slice(0, 5).join('; ') };
@@ -66,7 +71,7 @@ function rowsIn(path: string, ids: readonly string[], { results, errors }: z.out
 /** The property with the ids of the records that were merged into a record, separated by `;`; empty without a merge. */
 export const mergedIds = 'hs_merged_object_ids';
 
-/** The begin of the next page of a list; undefined on the last page. */
+/** Where the next page of a list begins; undefined on the last page. */
 export const Paging = z
   .object({ next: z.object({ after: z.coerce.string() }).nullish() })
   .nullish()
@@ -119,7 +124,8 @@ export class Records {
   }
 
   /**
-   * HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An id without a
+   * HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An id
+   * without a
    * result is read alone, as the result then belongs to this id.
    */
   async read(ids: readonly string[], properties: readonly string[], options: Reading = {}): Promise<Found> {
@@ -163,7 +169,7 @@ export class Records {
   async associated(to: Plural, inputs: readonly { id: string; after?: string }[]) {
     const path = `${paths.associations(this.#plural, to)}/batch/read`;
     const { results, errors } = await this.#api.call('POST', path, Associations, { body: { inputs } });
-    // HubSpot returns an error, and not an empty list, for a record without any.
+    // For a record without associations HubSpot returns an error, and not an empty list.
     const isNone = ({ subCategory }: ErrorBody) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND') === true;
     const refusals = (some: readonly ErrorBody[]) => some.map((body) => refusalOf(0, body));
     const none = refusals(errors.filter(isNone)).flatMap(({ ids }) => ids);
@@ -171,7 +177,8 @@ export class Records {
   }
 
   /**
-   * Writes properties, and verifies every property: properties that the response leaves out are read, in one more call per 100 such records.
+   * Writes properties, and verifies every property: properties that the response leaves out are read, in one more call per 100 such
+   * records.
    * Idempotent. For merged records it writes the survivors, which takes two more calls in total.
    * @returns the updates by the requested id; of two writes of one record both have the later's
    */
@@ -204,7 +211,7 @@ export class Records {
     );
   }
 
-  /** One call. @returns the records after the update, or HubSpot's refusal of the whole call */
+  /** Updates in one call. @returns the records after the update, or HubSpot's refusal of the whole call */
   async updateOnce(writes: readonly Writable[]): Promise<Found | Refusal> {
     const path = paths.objects(this.#plural, 'batch/update');
     const inputs = writes.map(({ id, properties }) => ({ id, properties }));

@@ -36,7 +36,8 @@ export function propertiesOf(item: WriteBack, names: AnswerPlaces<string>): Reco
 }
 
 /**
- * Converts a value to text, as HubSpot takes only strings: digits for a number, ISO 8601 UTC for an instant, '' to clear. Several values are
+ * Converts a value to text, as HubSpot takes only strings: digits for a number, ISO 8601 UTC for an instant, '' to clear. Several values
+ * are
  * joined with `;`, as a property with several choices needs it; this is readable in a text as well.
  */
 function textOf({ part, value }: AnswerPart): string {
@@ -45,7 +46,7 @@ function textOf({ part, value }: AnswerPart): string {
   return value === null ? '' : cut(surveyText(value, ';'), maxTextUnits);
 }
 
-/** An answer in progress on its record or contact. */
+/** An answer that is being written on its record or contact. */
 interface Job extends Write {
   item: WriteBack;
   /** The properties before the write, if they were read. */
@@ -108,7 +109,8 @@ async function writeNewest(api: HubSpotApi, object: CrmObject, jobs: readonly Jo
 }
 
 /**
- * Reads closeloop's properties, so that a newer answer stays and no note is written twice. If no property shows which answer is newer, records
+ * Reads closeloop's properties, so that a newer answer stays and no note is written twice. If no property shows which answer is newer,
+ * records
  * without any note need no read: one call finds these among 250 records.
  */
 async function readBefore(api: HubSpotApi, type: ObjectType, jobs: readonly Job[], answeredAt: string | undefined) {
@@ -177,7 +179,10 @@ async function writeOnContacts(
 
 const noContact = 'HubSpot has no contact for this record any more: the answer is on the record alone';
 
-/** Combines the results. An answer whose record was deleted counts as written if it is on the contact; a refusal of the contact parks the journey. */
+/**
+ * Combines the results. An answer whose record was deleted counts as written if it is on the contact; a refusal of the contact parks the
+ * journey.
+ */
 function together(record: WriteResult, contact: WriteResult | undefined): WriteResult {
   if (contact === undefined || (!record.ok && record.why === 'error')) return record;
   if (!contact.ok && contact.why === 'error') return contact;
@@ -191,7 +196,8 @@ function together(record: WriteResult, contact: WriteResult | undefined): WriteR
 }
 
 /**
- * Removes answers from records: clears the configured properties, also of the contact, and archives closeloop's notes. Takes as few calls as
+ * Removes answers from records: clears the configured properties, also of the contact, and archives closeloop's notes. Takes as few calls
+ * as
  * writing, and one more if contacts have properties. HubSpot's history of earlier values can't be changed.
  */
 export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullable<Source['forget']> {
@@ -234,7 +240,8 @@ async function forgetOn(settings: HubSpotSettings, api: HubSpotApi, type: Object
 }
 
 /**
- * The contacts whose answer is the record's. By now a contact may show the answer to another question, or another contact may have taken the
+ * The contacts whose answer is the record's. By now a contact may show the answer to another question, or another contact may have taken
+ * the
  * place of a deleted contact.
  * @param pairs a record's property and the contact's property for the same part of an answer
  */

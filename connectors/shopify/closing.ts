@@ -70,7 +70,7 @@ function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Ch
 
 const delivered = new Set(['DELIVERED', 'PICKED_UP']);
 const failed = new Set(['FAILURE', 'NOT_DELIVERED']);
-/** The statuses of a parcel that no carrier has or will get. With any other status it is under way, or the carrier gave it up. */
+/** The statuses of a parcel that no carrier has or will get. A parcel with any other status is under way, or its carrier gave it up. */
 const withoutCarrier = new Set(['', 'FULFILLED', 'MARKED_AS_FULFILLED', 'LABEL_VOIDED', 'CANCELED']);
 
 /** When a parcel arrived. Items without a carrier (downloads, sales over the counter) arrive when the seller hands them over. */

@@ -40,7 +40,7 @@ const GraphqlError = z
     const index = path.findIndex((part) => typeof part === 'number');
     return {
       code,
-      /** The points of a call that costs too many. */
+      /** How many points a call costs that costs more than a call may. */
       cost,
       /** The place in words: 'nodes.customer'. */
       at: path.filter((part) => typeof part === 'string').join('.'),
@@ -123,7 +123,7 @@ const table: MeaningTable = {
   ...{ '5xx': failing, INTERNAL_SERVER_ERROR: failing, TIMEOUT: failing },
 };
 
-/** The first error of a response that has a code. */
+/** The first error with a code among the errors of a response. */
 const namedError = ({ errors = [] }: Envelope) => errors.find(({ code }) => code !== '');
 
 /**

@@ -53,7 +53,8 @@ export interface CurrentOrder extends z.output<typeof Current> {
   /** The order's metafields by key. Shopify refuses to overwrite a value whose digest is not the given digest. */
   held: ReadonlyMap<string, z.output<typeof Held>>;
   /**
-   * The type of the grade's metafield, which keeps the type that it was defined or first written with; undefined: it was neither defined nor
+   * The type of the grade's metafield, which keeps the type that it was defined or first written with; undefined: it was neither defined
+   * nor
    * written.
    */
   gradeType: string | undefined;
@@ -154,7 +155,10 @@ function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBac
   return all.filter((one) => one !== false);
 }
 
-/** The error for a refusal. A metafield definition that refuses closeloop's writes concerns all orders; every other refusal concerns this order. */
+/**
+ * The error for a refusal. A metafield definition that refuses closeloop's writes concerns all orders; every other refusal concerns this
+ * order.
+ */
 function refusal(shop: string, id: string, why: string): CloseloopError {
   const [kind, remedy] = /STALE_OBJECT|INVALID_COMPARE_DIGEST/.test(why)
     ? (['transient', 'somebody changed the metafields at the same time; it is tried again'] as const)
@@ -168,8 +172,10 @@ function refusal(shop: string, id: string, why: string): CloseloopError {
 }
 
 /**
- * Writes answers. Each order has mutations of its own, so that a refusal concerns one order; a call has the mutations of as many orders as its
- * limit of points allows. A metafield is written only over the value that was read: a call that Shopify executes late changes no newer value.
+ * Writes answers. Each order has mutations of its own, so that a refusal concerns one order; a call has the mutations of as many orders as
+ * its
+ * limit of points allows. A metafield is written only over the value that was read: a call that Shopify executes late changes no newer
+ * value.
  */
 export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): DeskWriting<CurrentOrder, string> {
   return {
@@ -209,13 +215,14 @@ const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 /** Matches the line of a note that an answer rule has added. Only an erasure removes this line. */
 const lineOfAction = /\n?\[note: [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
-/** Shopify's limit of a note, in characters. */
+/** The most characters that Shopify takes in a note. */
 const mostOfNote = 5_000;
 
 const begun = (note: string) => (note === '' ? '' : `${note}\n`);
 
 /**
- * The note with closeloop's line, which replaces an earlier line. Brackets and line breaks in a comment are replaced, as they would hide the
+ * The note with closeloop's line, which replaces an earlier line. Brackets and line breaks in a comment are replaced, as they would hide
+ * the
  * end of the line.
  */
 function noteWith(item: WriteBack, note: string): string {

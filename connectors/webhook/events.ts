@@ -21,7 +21,7 @@ const Contacts = z
   .union([Text, listOf(Text.nullable())])
   .transform((found) => [found].flat().flatMap((text) => (text === null || text.trim() === '' ? [] : [text])));
 
-/** A delivery, and what its events share. */
+/** A delivery, and the data that all its events have in common. */
 interface Told {
   find: Find;
   /** The sender's time of the event, but never later than the receipt: no later event could replace an event from the future. */

@@ -19,7 +19,8 @@ import type { WebhookSettings } from './settings.ts';
 type Target = NonNullable<WebhookSettings['writeBack']>;
 
 /**
- * Posts one signed event once; the queue repeats it under the same id. `not-found`: the receiver doesn't know the record (404 without a page).
+ * Posts one signed event once; the queue repeats it under the same id. `not-found`: the receiver doesn't know the record (404 without a
+ * page).
  * @throws VendorError for every other response but 2xx
  */
 export type Post = (id: string, event: object) => Promise<'taken' | 'not-found'>;
@@ -51,7 +52,8 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
 }
 
 /**
- * The response as JSON. A login page has status 200, too, and counts as no JSON. Other texts of a receiver count as success; a 404 with a text
+ * The response as JSON. A login page has status 200, too, and counts as no JSON. Other texts of a receiver count as success; a 404 with a
+ * text
  * may come from a proxy.
  */
 function jsonOf({ status, text }: HttpResponse): unknown {
@@ -64,7 +66,7 @@ function unanswered({ cause }: SendFailure): Meaning | undefined {
   return isOfPrivateAddress(cause) ? config('it has a private address, which is not called', remedy) : undefined;
 }
 
-/** The id of an event, the same for the same text. */
+/** The id of an event: the same text gives the same id. */
 const eventId = (text: string): string => `fb_${createHash('sha256').update(text).digest('base64url').slice(0, 32)}`;
 
 /** The id of this version of the answer. The `marker` can't be the id, as it has full stops, which ids must not have. */
@@ -91,7 +93,8 @@ export function eventOf(item: WriteBack, include: Target['include']) {
 const atOnce = 5;
 
 /**
- * Sends one signed event per answer, in order for each record. A retry has the same id and body, so the receiver recognises it; the receiver
+ * Sends one signed event per answer, in order for each record. A retry has the same id and body, so the receiver recognises it; the
+ * receiver
  * finds the newest answer by `answeredAt`.
  */
 export function writer(include: Target['include'], post: Post, senderIds: SenderIds): Source['writeBack'] {

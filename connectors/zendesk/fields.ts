@@ -21,13 +21,17 @@ import { idText, readAll, type ZendeskApi } from './api.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 /*
- * The fields that an account adds to its tickets, its users and the records of a custom object: which of them take answers, and in what form.
+ * The fields that an account adds to its tickets, its users and the records of a custom object: which of them take answers, and in what
+ * form.
  */
 
 const text = orElse(z.string(), null).optional();
 const isSet = orElse(z.boolean(), null).optional();
 
-/** An option. `value`: its tag. `raw_name`: the placeholder of dynamic content, where `name` is the text in the language of closeloop's user. */
+/**
+ * An option. `value`: its tag. `raw_name`: the placeholder of dynamic content, where `name` is the text in the language of closeloop's
+ * user.
+ */
 const FieldOption = z.object({
   id: orElse(z.number(), null).optional(),
   name: z.string(),
@@ -138,7 +142,8 @@ export type Part = PartName | 'ticket';
 export type Targets = ReadonlyMap<Part, Field>;
 
 /**
- * A configured field that closeloop can't write; `name` as in the configuration. `setup` creates a missing field that the configuration names
+ * A configured field that closeloop can't write; `name` as in the configuration. `setup` creates a missing field that the configuration
+ * names
  * by its title or key.
  */
 type FieldProblem = Finding & { part: Part; name: string; isMissing: boolean };
@@ -154,7 +159,8 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Finds the fields that the settings name. Titles are compared exactly, among the account's own fields; if several fields have the title, the
+ * Finds the fields that the settings name. Titles are compared exactly, among the account's own fields; if several fields have the title,
+ * the
  * only active field counts.
  */
 export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: Targets; problems: FieldProblem[] } {
@@ -192,7 +198,8 @@ function candidates({ by }: FieldKind, name: string, fields: readonly Field[]): 
 
 /**
  * Writes on the fields that the settings name. Zendesk silently ignores values for a field that was deleted or deactivated since closeloop
- * read the fields. So closeloop reads the fields once more if one doesn't fit (a person may have corrected it), and if a value was not stored.
+ * read the fields. So closeloop reads the fields once more if one doesn't fit (a person may have corrected it), and if a value was not
+ * stored.
  * @throws CloseloopError config, which names the fields
  */
 export async function onFields(kind: FieldKind, write: (targets: Targets) => Promise<WriteResult[]>) {
@@ -340,7 +347,10 @@ function fieldWriting(kind: FieldKind, targets: Targets) {
 }
 export type FieldWriting = ReturnType<typeof fieldWriting>;
 
-/** Writes and erases answers on one kind of records, in the fields that the settings name. @param declare what the desk needs beside the fields */
+/**
+ * Writes and erases answers on records of one kind, in the fields that the settings name. @param declare the rest of the desk's
+ * declaration
+ */
 export function placeOf<Row>(
   kind: FieldKind,
   declare: (fields: FieldWriting) => DeskWriting<Row, Value> & { rows: RowReading<Row> },
@@ -349,7 +359,7 @@ export function placeOf<Row>(
     new DeskWriter({ vendor: 'Zendesk', record: kind.record }, declare(fieldWriting(kind, targets)));
   return {
     write: (items: readonly WriteBack[]) => onFields(kind, (targets) => writer(targets).write(items)),
-    /** @returns what is left: a field that isn't found any more may still hold answers */
+    /** @returns remarks about answers that may remain: a field that closeloop no longer finds may still hold answers */
     async forget(ids: readonly string[], loaded?: 'now'): Promise<string[]> {
       const { targets, problems } = resolve(kind, await kind.fields(loaded));
       return [...problems.map(({ at, problem }) => `${at}: ${problem}`), ...(await writer(targets).forget(ids))];

@@ -12,10 +12,13 @@ export function present(told: object): object {
 }
 
 type Customer = Pick<PresentedRecord, 'personId' | 'timeZone' | 'country' | 'region' | 'locale'>;
-/** What a vendor tells of a customer, with its empty values. */
+/** A customer's data as the vendor gives them, empty values included. */
 export type ToldCustomer = Partial<Record<keyof Customer, string | null | undefined>>;
 
-/** The customer of a record, for `PresentedRecord`: without empty values, without an unknown zone, and without a region whose country is missing. */
+/**
+ * The customer of a record, for `PresentedRecord`: without empty values, without an unknown zone, and without a region whose country is
+ * missing.
+ */
 export function customerOf(told: ToldCustomer): Customer {
   const { personId, timeZone, country, region, locale } = told;
   return {

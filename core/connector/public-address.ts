@@ -4,7 +4,8 @@ import type { Fetch } from '../ports.ts';
 import { connections } from './exchange.ts';
 
 /*
- * A configured address must not lead to what only this machine can reach: the machine itself, its network, the metadata service of its cloud.
+ * A configured address must not lead to what only this machine can reach: the machine itself, its network, the metadata service of its
+ * cloud.
  * Source of the ranges: IANA's registries of special-purpose addresses for IPv4 and IPv6.
  */
 
@@ -85,13 +86,14 @@ export function publicLookup(resolve: Resolve = systemLookup): LookupFunction {
   };
 }
 
-/** Whether an error came of an address that isn't public. */
+/** Whether an error was thrown because an address is not public. */
 export function isOfPrivateAddress(error: unknown): boolean {
   return error instanceof PrivateAddress || (error instanceof Error && isOfPrivateAddress(error.cause));
 }
 
 /**
- * A `fetch` to one configured receiver, over connections of its own: a kept connection always goes to the address that was checked when it was
+ * A `fetch` to one configured receiver, over connections of its own: a kept connection always goes to the address that was checked when it
+ * was
  * opened. Fails with PrivateAddress, also as the cause, where the address isn't public and private ones aren't allowed.
  */
 export function openReceiver({ url, allowPrivate }: { url: string; allowPrivate: boolean }, fetch: Fetch) {

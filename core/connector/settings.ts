@@ -135,7 +135,7 @@ function isPlainUrl(text: string): boolean {
   return url !== null && ['https:', 'http:'].includes(url.protocol) && url.username + url.password + url.hash === '';
 }
 
-/** For `refine` of a section with `receiver`. */
+/** The arguments of `refine` for a section of the settings with `receiver`. */
 export const httpsUnlessPrivate: Parameters<z.ZodType<{ url: string; allowPrivate: boolean }>['refine']> = [
   ({ url, allowPrivate }) => allowPrivate || !url.startsWith('http:'),
   { path: ['url'], error: 'must be https; http needs allowPrivate' },

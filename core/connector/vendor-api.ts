@@ -44,7 +44,10 @@ export interface VendorCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path after the base address; may have a query. */
   path: string;
-  /** The call in messages: no personal data, no ids. Default: method and path, where only plain words and versions are shown. Needed where an id may be a plain word. */
+  /**
+   * The call in messages: no personal data, no ids. Default: method and path, where only plain words and versions are shown. Needed where
+   * an id may be a plain word.
+   */
   place?: string;
   /** The body, sent as JSON; a string is sent unchanged. */
   body?: object | string;
@@ -67,7 +70,7 @@ export interface VendorApi {
   call<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>>;
   /** `call` by GET. */
   get<S extends z.ZodType>(path: string, schema: S, more?: CallDetails): Promise<z.output<S>>;
-  /** `call` with a JSON body, by any other method. */
+  /** Like `call`, with a JSON body and any method but GET. */
   send<S extends z.ZodType>(
     method: Exclude<VendorCall['method'], 'GET'>,
     path: string,
@@ -89,7 +92,9 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 
 type VendorPorts = Pick<ConnectorPorts, 'fetch' | 'now' | 'budget'>;
 
-/** The method and the path without ids and query. An id may name a person: only segments made of letters, and versions, stay as they are. */
+/**
+ * The method and the path without ids and query. An id may name a person: only segments made of letters, and versions, stay as they are.
+ */
 function operationOf({ method, path, place }: VendorCall): string {
   return place ?? `${method} ${(path.split('?')[0] ?? '').split('/').map(segmentOf).join('/')}`;
 }

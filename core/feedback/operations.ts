@@ -63,7 +63,7 @@ const Create = z.strictObject({
   record: recordPlace('the answer'),
 });
 
-/** @param more places beside that of the id @param about what its body is like */
+/** @param more the places of further values, beside the id's @param about describes the body */
 function commandOf<More extends z.ZodRawShape>(more: More, about: string) {
   return z.strictObject({
     method: ChangeMethod.describe(method),
@@ -288,7 +288,7 @@ function placeholdersOf(template: string): string[] {
   return [...template.matchAll(/:([A-Za-z]\w*)/g)].map((found) => found[1] ?? '');
 }
 
-/** A text in which there is no flaw. */
+/** The schema of a text in which `flawOf` finds no flaw. */
 export function textWithout(flawOf: (text: string) => string | undefined) {
   return z.string().superRefine((text, context) => {
     const message = flawOf(text);

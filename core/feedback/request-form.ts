@@ -196,7 +196,10 @@ function areNames(places: FieldPlaces): places is Record<keyof FieldPlaces, stri
   return Object.values(places).every((place) => place && !place.includes('.') && !(place in Object.prototype));
 }
 
-/** As `valuesAt`, for records with all values in the top level, at a third of the cost: V8 caches for each line the name that it read last. */
+/**
+ * As `valuesAt`, for records with all values in the top level, at a third of the cost: V8 caches for each line the name that it read
+ * last.
+ */
 function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>): Values {
   return {
     id: raw[places.id],
@@ -214,7 +217,7 @@ function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>)
 
 type Read<Instant> = { [Name in keyof FeedbackRequest<Instant>]: FeedbackRequest<Instant>[Name] | undefined };
 
-/** Whether each value was read. Named one by one, as exports have millions of records. */
+/** Whether each value was read. The values are named one by one, as a loop takes longer and exports have millions of records. */
 function isWhole<Instant>(read: Read<Instant>): read is FeedbackRequest<Instant> {
   const { id, campaign, phone, email, identifier, scheduled, status, grade, comment, customFields } = read;
   const isSent = id !== undefined && campaign !== undefined && scheduled !== undefined && status !== undefined;
@@ -222,7 +225,7 @@ function isWhole<Instant>(read: Read<Instant>): read is FeedbackRequest<Instant>
   return isSent && isTo && grade !== undefined && comment !== undefined && customFields !== undefined;
 }
 
-// Each reads a value that was sent: null where there is none, and undefined where it is of another kind.
+// Each function reads a value of the response: null if there is none, undefined if the value is of another kind.
 
 /** A text, or a whole number. `jsonBody` gives a number beyond 2^53 as text, as a rounded number would be the id of another request. */
 function idIn(value: unknown): string | undefined {

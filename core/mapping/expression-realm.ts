@@ -11,9 +11,9 @@ export interface JsonataExpression {
   evaluate(input: unknown): Promise<unknown>;
 }
 
-/** What JSONata runs in, with the built-in objects that it has there. */
+/** The realm in which JSONata runs, with the built-in objects of that realm. */
 interface Realm {
-  /** Without a name of Node's in its type: the package's types are read by programs that have no types of Node. */
+  /** Not Node's type `Context`: programs without the types of Node read the types of this package. */
   context: Record<string, unknown>;
   jsonata: (source: string, options: { RegexEngine: unknown; stack: number; sequence: number }) => JsonataExpression;
   Array: ArrayConstructor;
@@ -27,7 +27,7 @@ interface Realm {
   settle: (promise: Promise<unknown>, done: (value: unknown) => void, failed: (error: unknown) => void) => void;
 }
 
-/** @param budget of the evaluation that has its turn */
+/** @param budget returns the budget of the evaluation whose turn it is */
 export function openRealm(budget: () => Budget | undefined): Realm {
   const context = createContext(constants.DONT_CONTEXTIFY, {
     name: 'closeloop expressions',

@@ -46,7 +46,7 @@ function remember(zone: string, spans: OffsetSpan[]): void {
 
 /** Whether this is an IANA name. An offset (`+02:00`) is not accepted, as it does not say which clock changes hold. */
 export function isZone(name: string): boolean {
-  // A look into the system's list takes longer than reading a record.
+  // Asking the system's list of zones takes longer than reading a record.
   if (!known.has(name) && isTimeZone(name)) remember(name, []);
   return known.has(name);
 }

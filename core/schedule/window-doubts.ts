@@ -7,7 +7,7 @@ export function doubtsAbout(hours: KnownHours): { problem: string; remedy: strin
   const { window, accountZone } = hours;
   const { from = '00:00', until = '24:00' } = window ?? {};
   const end = secondsOf(until, 'the window');
-  // Over midnight: the writer may have swapped the ends. An end at midnight is meant.
+  // The window crosses midnight: the writer may have swapped the ends. A window that ends at midnight is no such mistake.
   if (window && end > 0 && secondsOf(from, 'the window') > end) {
     const remedy = `write from "${window.until}" and until "${window.from}" if the day was meant`;
     doubts.push({ problem: `its window asks at night, from ${from} to ${until} the next morning`, remedy });

@@ -32,7 +32,7 @@ export interface FeedbackStandinOptions extends ServiceOptions {
   baseUrl?: string;
   /** Wire form of the five operations the specification doesn't show. */
   form?: OperationsForm;
-  /** Start with the demo's account, keys and campaigns (seed.ts). Default false. */
+  /** Whether the stand-in starts with the demo's account, keys and campaigns (seed.ts). Default false. */
   seed?: boolean;
 }
 

@@ -33,7 +33,9 @@ interface RecordReport {
 
 const someone: Source = { changeSource: 'CRM_UI', sourceId: 'userId:98499705' };
 
-/** What is set up in an account and in the app, and what people do with tickets, deals and contacts, each told to the webhooks. */
+/**
+ * The account and the app as they are set up, and what people do with tickets, deals and contacts. Every change is sent to the webhooks.
+ */
 export abstract class HubspotAccount extends VendorStandin {
   readonly portalId: number;
   readonly appId: number;
@@ -231,7 +233,9 @@ export abstract class HubspotAccount extends VendorStandin {
     return (await Promise.all(results)).flat();
   }
 
-  /** The result is a new record; the old ids lead to that record, their associations are gone. Results of the deliveries come with `idle`. */
+  /**
+   * The result is a new record; the old ids lead to that record, their associations are gone. Results of the deliveries come with `idle`.
+   */
   merge(given: Given<typeof define.mergeAction>): { id: number; deliveries: Promise<DeliveryResult[]> } {
     const { type, primary, merged, source = someone } = define.mergeAction.parse(given);
     const ids = [primary, ...merged];

@@ -82,19 +82,19 @@ export function scopeFor(type: ObjectType, to: 'read' | 'write'): string {
   return type === 'tickets' ? 'tickets' : `crm.objects.${type}.${to}`;
 }
 
-/** @throws Problem 400 for no inputs, or too many */
+/** @throws Problem 400: there are no inputs, or too many */
 export function checkSize({ length }: readonly unknown[], most: number): void {
   if (length === 0 || length > most) throw invalid(`The number of inputs must be between 1 and ${most}`);
 }
 
-/** Results come in no particular order; errors beside them make it a 207. */
+/** The results come in no particular order. A response with errors beside the results has status 207. */
 export function batchAnswer({ now, random }: Context, results: object[], errors: object[] = []): StandinResponse {
   const at = new Date(now).toISOString();
   const body = { status: 'COMPLETE', results: shuffled(results, random), startedAt: at, completedAt: at };
   return errors.length === 0 ? ok(body) : { status: 207, body: { ...body, numErrors: errors.length, errors } };
 }
 
-/** One page of a list, from a place on; `paging` while there is more. */
+/** One page of a list, from a place on. `paging` is there if another page follows. */
 export function page<Item>(items: readonly Item[], from: number, limit: number) {
   const until = from + limit;
   const paging = until < items.length && { paging: { next: { after: String(until) } } };

@@ -6,7 +6,7 @@ export const objectTypes = ['tickets', 'deals', 'contacts'] as const;
 export type ObjectType = (typeof objectTypes)[number];
 
 export const objectTypeIds: Readonly<Record<ObjectType, string>> = { tickets: '0-5', deals: '0-3', contacts: '0-1' };
-/** As in subscription types: `ticket.propertyChange`. */
+/** The object's name in a subscription type: `ticket` in `ticket.propertyChange`. */
 export const singular: Readonly<Record<ObjectType, string>> = { tickets: 'ticket', deals: 'deal', contacts: 'contact' };
 export const stageProperty: Readonly<Partial<Record<ObjectType, string>>> = {
   tickets: 'hs_pipeline_stage',
@@ -26,7 +26,9 @@ export function objectTypeOf(text: string): ObjectType | undefined {
 /** What the control surface takes: the stand-in's own words, not the vendor's. */
 const id = z.number().int().positive();
 const type = z.enum(objectTypes);
-/** Who does it: `CRM_UI` with `userId:…`, which is the default, `INTEGRATION` with the app's id as text, `AUTOMATION_PLATFORM` … */
+/**
+ * Who makes the change: `CRM_UI` with `userId:…`, which is the default, `INTEGRATION` with the app's id as text, `AUTOMATION_PLATFORM` …
+ */
 const source = z.strictObject({ changeSource: z.string(), sourceId: z.string() });
 
 export const association = z.strictObject({

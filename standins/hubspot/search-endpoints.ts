@@ -7,7 +7,7 @@ import { viewRecord } from './views.ts';
 
 const filter = z.object({
   propertyName: z.string(),
-  /** Those of the vendor's that closeloop uses, and their like. */
+  /** The operators of the vendor's search that closeloop uses, and similar operators. */
   operator: z.enum(['LT', 'LTE', 'GT', 'GTE', 'EQ', 'HAS_PROPERTY']),
   value: z.string().optional(),
 });

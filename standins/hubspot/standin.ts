@@ -57,7 +57,7 @@ class RateLimits {
   #day = '';
   #today = 0;
 
-  /** Takes one. @param headers describe what is left, whatever becomes of it. @throws Problem 429 */
+  /** Takes one call from the limit. @param headers get the calls that are left, also when the call is refused. @throws Problem 429 */
   take(
     { per10s, daily }: { per10s: number; daily: number },
     now: number,
@@ -103,8 +103,10 @@ class RateLimits {
 export type { HubspotStandinOptions } from './definitions.ts';
 
 /**
- * The stand-in of one HubSpot account and the app installed in it. Its API at the vendor's paths, its control surface under `/_control`, the
- * same as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for what
+ * The stand-in of one HubSpot account and the app installed in it. Its API at the vendor's paths, its control surface under `/_control`,
+ * the
+ * same as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for
+ * what
  * is malformed. Built from the facts, not from the connector.
  */
 export class HubspotStandin extends HubspotAccount {

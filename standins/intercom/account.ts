@@ -21,7 +21,7 @@ class RateLimits {
   #window = 0;
   #used = 0;
 
-  /** @param headers describe what is left. @throws Problem 429 */
+  /** @param headers get the calls that are left. @throws Problem 429 */
   take(limit: number, nowMs: number, headers: Record<string, string>): void {
     const window = Math.floor(nowMs / 10_000);
     if (window !== this.#window) {
@@ -37,7 +37,7 @@ class RateLimits {
   }
 }
 
-/** What is set up in a workspace, and what teammates, bots and customers do with conversations, each sent to the webhook. */
+/** The workspace as it is set up, and what teammates, bots and customers do with conversations. Every change is sent to the webhook. */
 export abstract class IntercomWorkspace extends VendorStandin {
   readonly accessToken: string;
   readonly appId = 'k7p2m4xq';

@@ -25,7 +25,7 @@ export interface Context {
   notify(topic: string, one: Conversation, part: Part | undefined): void;
 }
 
-/** The JSON body. @param what it describes, for the refusal. @throws Problem 400 */
+/** The JSON body. @param what what the body describes, for the message. @throws Problem 400 */
 export function bodyOf<Schema extends z.ZodType>({ req }: Context, schema: Schema, what: string): z.output<Schema> {
   const parsed = schema.safeParse(jsonBody(req));
   if (!parsed.success) throw invalid(`The ${what} is malformed`);

@@ -72,7 +72,7 @@ export const attributeDefinition = z.strictObject({
 export const webhookDefinition = z.strictObject({
   url: z.string(),
   secret: z.string().min(1).default('intercom-client-secret'),
-  /** Default: what the connector asks for. Nobody can make or read a subscription by API. */
+  /** Default: the topics that the connector needs. Nobody can make or read a subscription by API. */
   topics: z
     .array(z.string())
     .default([
@@ -99,7 +99,8 @@ export const settingsChange = z.strictObject({
   /** A search shows what was so long ago. */
   indexLagMs: z.number().nonnegative().exactOptional(),
   /**
-   * What a PUT of attributes on a closed ticket leads to: `honoured`, it stays closed where the call says `open: false` (else it is open again);
+   * What a PUT of attributes on a closed ticket leads to: `honoured`, it stays closed where the call says `open: false` (else it is open
+   * again);
    * `reopens`, it is open again whatever the call says, and a second PUT closes it; `stubborn`, only a part does.
    */
   ticketWrites: z.enum(['honoured', 'reopens', 'stubborn']).exactOptional(),

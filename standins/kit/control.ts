@@ -42,7 +42,7 @@ export class ControlError extends Error {
   override readonly name: string = 'ControlError';
 }
 
-/** What is stored under the key. @param what it is, for the error @throws ControlError where there is none */
+/** The value under the key. @param what what the value is, for the message @throws ControlError if there is none */
 export function held<Key, Value>(all: ReadonlyMap<Key, Value>, key: Key, what: string): Value {
   const found = all.get(key);
   if (found === undefined) throw new ControlError(`there is no ${what} ${key}`);
@@ -52,7 +52,7 @@ export function held<Key, Value>(all: ReadonlyMap<Key, Value>, key: Key, what: s
 /** What a method of a stand-in takes, before it is parsed. */
 export type Given<Schema extends z.ZodType> = z.input<Schema>;
 
-/** What a stand-in stores of that, under an id. */
+/** The form of a definition in which a stand-in stores it, under an id. */
 export type Stored<Schema extends z.ZodType, Id = number> = Omit<z.output<Schema>, 'id'> & { id: Id };
 
 /** One command of a control surface: the body (a query for GET) and the ids of the path, parsed once, then carried out. */

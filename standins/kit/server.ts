@@ -73,7 +73,7 @@ export async function serve(
   };
 }
 
-/** Makes a function that starts a stand-in, which holds its faults itself, and serves it. */
+/** Makes a function that creates a stand-in and serves it. The stand-in itself knows which faults it has. */
 export function starterOf<Options extends object, Standin extends { handle: Handler; faults: FaultQueue }>(
   Standin: new (options?: Options) => Standin,
 ) {

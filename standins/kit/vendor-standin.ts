@@ -25,7 +25,10 @@ export const senderChange = z.strictObject({
   concurrency: z.number().int().positive().exactOptional(),
 });
 
-/** What the stand-ins of all vendors have: a control surface, faults, a clock, a log of the calls they took, webhooks that they send. */
+/**
+ * The parts that the stand-ins of all vendors have: a control surface, faults, a clock, a log of the calls that they got, and the
+ * webhooks that they send.
+ */
 export abstract class VendorStandin {
   readonly faults = new FaultQueue();
   protected readonly random: () => number;
@@ -54,7 +57,7 @@ export abstract class VendorStandin {
     return { ...response, headers: { ...headers, ...response.headers } };
   };
 
-  /** The control surface, a mirror of the stand-in's methods. */
+  /** The commands of the control surface: each calls a method of the stand-in. */
   protected abstract commands(): Command[];
 
   /**

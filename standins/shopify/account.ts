@@ -85,7 +85,10 @@ interface OrderReport {
   parcels: { id: string; status: string; shipmentStatus: string | null }[];
 }
 
-/** What is set up in a shop and in the app, what a merchant, a customer or a carrier does with orders, and what the law has an app do; told to the webhooks. */
+/**
+ * The shop and the app as they are set up, what a merchant, a customer or a carrier does with orders, and the requests that privacy law
+ * sends an app. Every change is sent to the webhooks.
+ */
 export abstract class ShopifyShop extends VendorStandin {
   readonly shop: { id: string; domain: string };
   readonly accessToken: string;
@@ -247,7 +250,7 @@ export abstract class ShopifyShop extends VendorStandin {
     ]);
   }
 
-  /** What the carrier tells of a parcel. Nobody promises that the order counts as changed by that. */
+  /** What the carrier reports about a parcel. Shopify does not promise that this changes the order's `updated_at`. */
   parcelNews(given: Given<typeof define.parcelNews>): Promise<DeliveryResult[]> {
     const { id, parcel: at, status } = define.parcelNews.parse(given);
     const order = this.store.order(id);

@@ -12,7 +12,7 @@ import {
 } from './definitions.ts';
 import type { Occurrence, Store } from './store.ts';
 
-/** What a call works with. */
+/** The data that the resolvers of a call need. */
 export interface Context {
   store: Store;
   settings: Settings;

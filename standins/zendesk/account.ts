@@ -40,7 +40,7 @@ interface TicketReport {
   mails: number;
 }
 
-/** What an admin sets up in an account, and what agents and customers do with tickets, each told to the webhooks. */
+/** The account as an admin sets it up, and what agents and customers do with tickets. Every change is sent to the webhooks. */
 export abstract class ZendeskAccount extends VendorStandin {
   readonly accountId: number;
   protected readonly store: Store;

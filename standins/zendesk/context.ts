@@ -11,7 +11,7 @@ export interface Invalid {
 export const recordNotFound = (): Problem =>
   new Problem({ status: 404, body: { error: 'RecordNotFound', description: 'Not found' } });
 
-/** @throws Problem 404 for what isn't there */
+/** @throws Problem 404 if there is no such thing */
 export function there<Item>(item: Item | undefined): Item {
   if (item === undefined) throw recordNotFound();
   return item;
@@ -84,7 +84,7 @@ export interface Limit {
 export class RateLimits {
   readonly #windows = new Map<string, Window>();
 
-  /** Takes one from every limit. @param headers describe what is left, whatever becomes of it. @throws Problem 429 */
+  /** Takes one call from every limit. @param headers get the calls that are left, also when the call is refused. @throws Problem 429 */
   take(limits: readonly Limit[], now: number, headers: Record<string, string>): void {
     const windows = limits.map((limit) => {
       const window = this.#window(limit, now);
@@ -132,7 +132,7 @@ export interface Context {
   /** Tells the webhooks. */
   announce: (ticket: Ticket, actorId: number, happened: readonly Happening[]) => void;
   addWebhook: (webhook: NewWebhook) => Webhook;
-  /** Takes from the limits an endpoint has besides the account's. @throws Problem 429 */
+  /** Takes one call from each limit that an endpoint has besides the account's limit. @throws Problem 429 */
   limit: (limits: readonly Limit[]) => void;
 }
 
@@ -173,7 +173,7 @@ export function paged(context: Context, key: string, items: readonly object[], a
   };
 }
 
-/** The ids of a show_many or update_many. @throws Problem 400 for none, for more than 100, and for what is no id */
+/** The ids in a show_many or update_many request. @throws Problem 400: there are none, or more than 100, or a text is no id */
 export function idsOf(context: Context): number[] {
   const ids = (context.req.query.get('ids') ?? '')
     .split(',')

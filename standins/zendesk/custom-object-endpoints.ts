@@ -46,7 +46,7 @@ export const customObjectRoutes: Route<Context>[] = [
   }),
   route('POST', '/api/v2/custom_objects/{key}/fields', createField),
   route('PATCH', '/api/v2/custom_objects/{key}/fields/{field}', updateField),
-  // Records are found and set by the caller's own id for them.
+  // Finds and sets records by the caller's own ids (`external_id`).
   route('GET', '/api/v2/custom_objects/{key}/records', (context, { key }) => list(context, key)),
   route('PATCH', '/api/v2/custom_objects/{key}/records', (context, { key }) => set(context, key)),
   route('DELETE', '/api/v2/custom_objects/{key}/records', (context, { key }) => remove(context, key)),

@@ -230,7 +230,7 @@ export const settingsChange = z.strictObject({
   modifyClosedTickets: z.boolean().exactOptional(),
   perMinute: z.number().int().positive().exactOptional(),
   ticketUpdatesPerMinute: z.number().int().positive().exactOptional(),
-  /** How long each of the next jobs is queued, in place of what the stand-in was started with: jobs that run late. */
+  /** How long each of the next jobs is queued, for jobs that run late: used in place of the setting with which the stand-in was started. */
   nextJobsQueuedMs: z.array(z.number().min(0)).exactOptional(),
   exportsPerMinute: z.number().int().positive().exactOptional(),
   /** How long a change stays out of incremental exports. */

@@ -16,7 +16,7 @@ export interface Actor {
   channel: 'web' | 'api' | 'rule' | 'system';
 }
 
-/** The wanted change. What is left out, or undefined, leaves its part of the ticket alone. */
+/** The wanted change. A part that is left out, or undefined, does not change. */
 export interface Patch {
   subject?: string | undefined;
   status?: Status | undefined;

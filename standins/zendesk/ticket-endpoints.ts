@@ -7,7 +7,7 @@ import { viewAudit, viewGroup, viewMetricSet, viewOrganization, viewTicket, view
 
 const one = '/api/v2/tickets/{id:\\d+}';
 
-/** What can be read of tickets, and what an account names once for all its tickets: brands, forms and custom statuses. */
+/** The endpoints that read tickets, and the brands, forms and custom statuses of the account. */
 export const ticketRoutes: Route<Context>[] = [
   route('GET', '/api/v2/tickets/show_many', showMany),
   route('GET', one, (context, params) => show(context, here(context, params))),

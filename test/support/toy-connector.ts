@@ -54,7 +54,7 @@ export class ToyVendor {
   /** What was done, and, thrown or given, what the next actions come to. */
   readonly acted: ActionRequest[] = [];
   readonly actResults: (ActionResult | Error)[] = [];
-  /** Runs before the result of each call that acts, which waits for it: a slow vendor. */
+  /** Called when an action begins. The action's result waits for it, as at a slow vendor. */
   beforeActed: (() => Promise<void>) | undefined;
   /** Runs before each write of grades, which waits for it: a slow vendor. */
   beforeWriteBack: ((items: readonly WriteBack[]) => Promise<void>) | undefined;

@@ -50,7 +50,8 @@ export interface App {
   /** Resolves when this process must end (watch.ts). */
   lost: Watch['lost'];
   /**
-   * Takes up the runtime's configuration, which has changed. Jobs that are running end by the earlier one. Of `redis`, `http`, `admin`, `dashboard`
+   * Takes up the runtime's configuration, which has changed. Jobs that are running end by the earlier one. Of `redis`, `http`, `admin`,
+   * `dashboard`
    * and `secretsKey` the process keeps what it started with.
    */
   reload(): Promise<void>;
@@ -78,7 +79,7 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
     measure: () => within(measureMs, measure(current.engine, handle.client)),
   });
   const watched = { ...rest, observer: metrics.observer };
-  // Another one after a reload.
+  // A reload puts another engine here.
   const current = { engine: await engineOf(runtime, watched, { key, begins: true }) };
   for (const { problem, remedy } of await current.engine.absences()) log.warn({ why: problem, remedy }, 'sources');
   const health = healthOf(current, handle, role);

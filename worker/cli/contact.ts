@@ -23,7 +23,7 @@ type Options = CommandOptions & { contact: string };
 /** `as`: what the contact is; left out: whatever it may be. */
 type ReadOptions = Options & { as?: Contact['kind'] };
 
-/** What the service knows of whoever this contact may be, and how it is printed. */
+/** What the service knows about each contact that the text may mean, and how the command prints that. */
 async function atService(options: ReadOptions) {
   const { service, timeZone, defaultCountry } = await openAccount(options);
   const found = await knownAtService(options.contact, { as: options.as, defaultCountry }, service);
@@ -122,7 +122,10 @@ async function forgetInFiles({ config, redis }: Runtime): Promise<void> {
 
 type TakesErasures = EraseContext & { timeZone: string };
 
-/** Makes one attempt at an erasure in this process and prints its result. @returns 0 when it is complete, 3 when it is not, 4 when something could not be read */
+/**
+ * Makes one attempt at an erasure in this process and prints its result. @returns 0 when it is complete, 3 when it is not, 4 when
+ * something could not be read
+ */
 async function attemptNow(id: string, context: TakesErasures, json: boolean): Promise<0 | 3 | 4> {
   const result = await attempt(id, context);
   if (result.do === 'done') {
@@ -168,7 +171,10 @@ export async function listErasures(options: CommandOptions & { source?: string; 
   });
 }
 
-/** Attempts incomplete erasures again: the one named, or all. Returns 3 when any is still incomplete, else 4 when something could not be read. */
+/**
+ * Attempts incomplete erasures again: the one named, or all. Returns 3 when any is still incomplete, else 4 when something could not be
+ * read.
+ */
 export async function retryErasures(options: CommandOptions & { source?: string; erasure?: string }): Promise<number> {
   return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {
     const found: { id: string; context: TakesErasures }[] = [];

@@ -38,7 +38,7 @@ export function lastWords(error: unknown): string {
   return `${lines.join('\nCaused by: ')}\n`;
 }
 
-/** Why a port can't be listened on, where `cause` is that. @param remedy a sentence */
+/** The error for a port that can't be listened on; `cause` itself if that is another error. @param remedy a sentence */
 export function notListening(cause: unknown, { host, port }: { host: string; port: number }, remedy: string): unknown {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (typeof code !== 'string') return cause;
@@ -49,7 +49,10 @@ export function notListening(cause: unknown, { host, port }: { host: string; por
   return refusal(`Port ${port} of ${host} can't be listened on (${known[code] ?? code}). ${remedy}`, cause);
 }
 
-/** Reads or writes a file. @param failed says that it can't be @throws CloseloopError config */
+/**
+ * Runs work that reads or writes a file. @param failed the beginning of the message: "--out can't be written" @throws CloseloopError
+ * config
+ */
 export function onFile<T>(failed: string, work: () => T): T {
   try {
     return work();

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { messageOf } from '../../core/errors.ts';
 import { inZone } from '../support/shown-time.ts';
 
-/** How a command tells its results. */
+/** How a command prints its results. */
 interface Form {
   /** One JSON object a line, for machines, in UTC. */
   json: boolean;
@@ -11,7 +11,7 @@ interface Form {
   timeZone?: string;
 }
 
-/** Prints one result. @param text the same for people, in lines */
+/** Prints one result. @param text the lines that people see in place of JSON */
 export function print({ json, timeZone }: Form, result: object, text: string | readonly string[]): void {
   const lines = [text].flat().join('\n');
   const shown = timeZone === undefined ? lines : inZone(lines, timeZone);
@@ -54,7 +54,7 @@ export function printTable(
 }
 
 interface Attempt {
-  /** What is tried, as it is printed. */
+  /** The name of the receiver that is tried, as it is printed. */
   name: string;
   tried: object;
   /** Where the configuration names it. */
@@ -62,7 +62,10 @@ interface Attempt {
   send: () => Promise<unknown>;
 }
 
-/** Sends something to each, and tells whether it was taken. @returns the exit code: 1 where one does not take it, and where there is `none` */
+/**
+ * Sends something to each receiver, and prints whether the receiver took it. @returns the exit code: 1 if one did not take it, or if
+ * there are no receivers (`none`)
+ */
 export async function tryEach(form: Form, all: readonly Attempt[], none: string): Promise<number> {
   const failures = await Promise.all(
     all.map(async ({ send }) => {

@@ -41,7 +41,7 @@ export async function replayJourneys(options: CommandOptions & JourneyFilter & {
 type OneOptions = CommandOptions & { journey: string };
 type Context = Awaited<ReturnType<typeof findAnywhere>>['context'];
 
-/** Changes the journey that is named, and prints what has become of it. */
+/** Changes the journey with this reference, and prints the journey's new state. */
 async function change(
   options: OneOptions,
   work: (journey: Journey, context: Context) => Promise<{ result: object; text: string }>,

@@ -59,7 +59,7 @@ export function commandLog(): Log {
   return createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
 }
 
-/** The one of this name. @throws CloseloopError config that names those there are */
+/** The entry with this name. @throws CloseloopError config, which lists the names that exist */
 export function named<Named extends { name: string }>(what: string, name: string, all: readonly Named[]): Named {
   const found = all.find((one) => one.name === name);
   if (found) return found;
@@ -70,7 +70,10 @@ export function named<Named extends { name: string }>(what: string, name: string
 /** The part of the configuration that a command reads. Left out: all. */
 export type Reading = Pick<LoadOptions, 'uses' | 'sources'>;
 
-/** Opens the configuration, read and checked, and the Redis that it names or the embedded one, which may not answer yet. @param log of a process that logs; left out: a person reads standard error */
+/**
+ * Opens the configuration, read and checked, and the Redis that it names or the embedded one, which may not answer yet. @param log of a
+ * process that logs; left out: a person reads standard error
+ */
 export async function openRuntime(options: RuntimeOptions, log?: Log): Promise<Runtime> {
   const config = await readConfig(options);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -208,7 +211,9 @@ async function readInEarnest(
   return reading.uses === undefined ? withContactLists(withDays, file) : withDays;
 }
 
-/** The installation's key, which opens the data in this Redis. @throws CloseloopError transient if the key is new, and no replica takes it */
+/**
+ * The installation's key, which opens the data in this Redis. @throws CloseloopError transient if the key is new, and no replica takes it
+ */
 export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
   return await DataKey.open(redis, operatorKeys(config, ownKey), async () => await handle.replicated(globalTag));
 }
@@ -222,7 +227,7 @@ export async function makeDataKey({ config, handle, redis, ownKey }: Runtime, lo
 
 /** @throws CloseloopError config when Redis belongs to another account of the service: account.ts */
 export async function checkAccount(runtime: Runtime, options: { adopt?: boolean } = {}): Promise<void> {
-  // Loaded here: most commands call no service.
+  // Loaded only when it is needed, as most commands call no service.
   const { verifyAccount } = await import('../sources/account.ts');
   const { seal } = await dataKeyOf(runtime);
   await verifyAccount(runtime.config, { redis: runtime.redis, seal, ports: livePorts, ...options });

@@ -79,7 +79,7 @@ export async function lostVariables(
   if (!(error instanceof ConfigError)) return error;
   const text = configText ?? readFileSync(config, 'utf8');
   const isUnset = (variable: string) => env[variable] === undefined || env[variable] === '';
-  // There is none in a text that is no configuration.
+  // A text that is no configuration has no such variable.
   const sources = Object.entries(File.safeParse(parse(text, { logLevel: 'error' })).data?.sources ?? {});
   const adviceFor = async ([name, { connector }]: (typeof sources)[number]): Promise<[string, string][]> => {
     const onboarding = await connectors.find((one) => one.name === connector)?.onboarding?.();

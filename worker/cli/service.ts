@@ -45,7 +45,7 @@ export function refuseCustomer({ value }: Contact, test: Config['policy']['test'
   throw refusal('Test mode holds for everything (policy.test): only the test contact can be asked.');
 }
 
-/** Prints what the service tells, or what was done there. */
+/** Prints the service's data, or what a command has done at the service. */
 export async function printFrom(
   options: CommandOptions,
   work: (account: ServiceAccount) => Promise<object>,

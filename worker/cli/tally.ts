@@ -1,12 +1,12 @@
 const mostIds = 1_000;
 const shownIds = 5;
 
-/** Counts journeys by what became of them, with the first of each: memory doesn't grow with their number. */
+/** Counts journeys by their outcome, and keeps the first references of each outcome: memory doesn't grow with the number of journeys. */
 export class Tally {
   readonly #what: string;
   readonly #found = new Map<string, { count: number; journeys: string[] }>();
 
-  /** @param what the word for what became of them, for machines */
+  /** @param what the name of the outcome in JSON */
   constructor(what: string) {
     this.#what = what;
   }

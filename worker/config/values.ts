@@ -20,7 +20,7 @@ export const AddressRange = z.string().refine((text) => {
   return version !== 0 && isPrefix && more.length === 0;
 }, 'must be an address like 10.0.0.7, or a range like 10.0.0.0/8');
 
-/** For `superRefine` of a list whose entries have names. @param what an entry is, for the message */
+/** For `superRefine` of a list whose entries have names. @param what the word for an entry, in the message */
 export const distinctNames =
   (what: string) =>
   (entries: readonly { name: string }[], context: z.RefinementCtx): void => {

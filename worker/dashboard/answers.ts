@@ -50,7 +50,10 @@ function queryOf(request: FastifyRequest): Query {
   return { ...Query.parse(all), values: Object.fromEntries(values.slice(0, mostFields)) };
 }
 
-/** `/answers` lists the answers of the customers whom closeloop has asked, with filters; `/answers.csv` gives the same list for a spreadsheet. */
+/**
+ * `/answers` lists the answers of the customers whom closeloop has asked, with filters; `/answers.csv` gives the same list for a
+ * spreadsheet.
+ */
 export function showAnswers(app: FastifyInstance, options: DashboardOptions): void {
   app.get('/answers', async (request, reply) => {
     const query = queryOf(request);
@@ -265,7 +268,7 @@ ${rules.length > 1 && choiceField('rule', 'Rule', rules, { chosen: query.rule, n
 </form>`;
 }
 
-/** A link to the follow-up that an answer has opened, in words. */
+/** A link to the follow-up that an answer has opened. Its text says the follow-up's state. */
 export function followUpLink(
   source: string,
   { id, followUp }: { id: string; followUp?: FollowUp | undefined },

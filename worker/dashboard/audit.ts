@@ -31,7 +31,7 @@ export class Audit {
     for (const [error] of (await adding.ltrim(this.#key, 0, most - 1).exec()) ?? []) if (error) throw error;
   }
 
-  /** Notes the action before it is done, and once more where it was refused. */
+  /** Notes an action before it is done, and notes once more if the action was refused. */
   async noting(entry: AuditEntry, work: () => Promise<unknown>): Promise<void> {
     await this.note(entry);
     try {

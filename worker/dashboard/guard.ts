@@ -104,7 +104,10 @@ const visitor = Symbol('visitor');
 const formTokens = Symbol('form tokens');
 const Form = z.object({ csrf: z.string() }).catch({ csrf: '' });
 
-/** Checks each request before its route runs: who sends it, whether the visitor may, from which site, and that closeloop's own page sent the form. */
+/**
+ * Checks each request before its route runs: who sends it, whether the visitor may, from which site, and that closeloop's own page sent
+ * the form.
+ */
 export function guardAccess(app: FastifyInstance, { publicUrl, seal, identify }: AccessOptions): void {
   const tokens = new FormTokens(seal, publicUrl);
   app.decorateRequest(visitor);
@@ -145,13 +148,14 @@ export function nameOf(request: FastifyRequest): string {
   return visitorOf(request)?.name ?? 'nobody';
 }
 
-/** The token for a form in this response that acts (`actingForm`). */
+/** The token for a form (`actingForm`) in this response. */
 export function formToken(reply: FastifyReply): string {
   return reply.server.getDecorator<FormTokens>(formTokens).next(reply);
 }
 
 /**
- * Forms that act carry a token which only a page that closeloop showed to the same browser can contain: a keyed digest of the login's session
+ * Forms that act carry a token which only a page that closeloop showed to the same browser can contain: a keyed digest of the login's
+ * session
  * or, without a session, of a random number in a cookie. The token is not stored: every process of the installation can calculate it.
  */
 class FormTokens {

@@ -31,7 +31,10 @@ class NotFound extends CloseloopError {
   }
 }
 
-/** Finds the journey that an address names by `:source` and `:id`. @throws CloseloopError for a journey that does not exist: "page not found" */
+/**
+ * Finds the journey that an address names by `:source` and `:id`. @throws CloseloopError for a journey that does not exist: "page not
+ * found"
+ */
 export async function journeyOf(request: FastifyRequest, { engine }: Pick<DashboardOptions, 'engine'>) {
   const { source, id } = Named.parse(request.params);
   return await findAnywhere(engine(), refOf(source, id)).catch((error: unknown) => {
@@ -50,7 +53,10 @@ const ResolveForm = z.object({
   request: z.string().trim().max(200).catch(''),
 });
 
-/** A journey's page, and the actions on a journey. A person confirms each action on a page of its own, and closeloop writes it into the audit log. */
+/**
+ * A journey's page, and the actions on a journey. A person confirms each action on a page of its own, and closeloop writes it into the
+ * audit log.
+ */
 export function showJourney(app: FastifyInstance, options: DashboardOptions): void {
   showPage(app, options);
   confirmSteps(app, options);
@@ -184,7 +190,7 @@ interface ShownJourney {
   did: Repair | undefined;
 }
 
-/** What a person may do about a journey: in a title, on the button, what it leads to, and what is said afterwards. */
+/** The actions that a person may take on a journey: the title, the text of the button, the consequence, and the message afterwards. */
 const words: Record<Repair, { title: string; button: string; effect: string; done: string }> = {
   'ask-now': {
     title: 'Ask now about',
@@ -310,7 +316,9 @@ ${table({
 })}`;
 }
 
-/** The status of a call. A 404 counts as good, because it often is the sought answer: the service does not know the contact, for example. */
+/**
+ * The status of a call. A 404 counts as good, because it often is the sought answer: the service does not know the contact, for example.
+ */
 function statusOf(call: JourneyCall): Content {
   const isWell = typeof call.end === 'number' && (call.end < 400 || call.end === 404);
   return isWell ? call.end : html`<span class="state bad">${endInWords(call)}</span>`;

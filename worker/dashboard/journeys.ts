@@ -59,7 +59,10 @@ const count = z
   .regex(/^\d{1,6}$/)
   .optional()
   .catch(undefined);
-/** The action that the person has just done: on how many journeys, on how many it was not possible, and how many more match the filter. */
+/**
+ * The action that the person has just done: on how many journeys it was done, on how many it was not possible, and how many further
+ * journeys match the filter.
+ */
 const ManyResult = z.object({
   did: z.enum(manyActions).optional().catch(undefined),
   done: count,
@@ -146,7 +149,10 @@ function fitting({
     (part === '' || journey.reason === part || (journey.why ?? '').toLowerCase().includes(part));
 }
 
-/** One page of the journeys that a search found, last changed first. For a person the search covers the newest `most` closings in each source. */
+/**
+ * One page of the journeys that a search found, last changed first. For a person the search covers the newest `most` closings in each
+ * source.
+ */
 async function searched(
   sources: readonly Searched[],
   { person = '', record = '', request = '', state, rule, reason, cause, after }: ListQuery,

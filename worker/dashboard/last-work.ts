@@ -76,7 +76,7 @@ export interface HourOfWork {
   deliveries: number;
   /** Customers who were asked. */
   asked: number;
-  /** Journeys that failed in the hour and were not mended since. */
+  /** How many journeys failed in this hour and are still failed. */
   failed: number;
 }
 

@@ -28,7 +28,7 @@ export function time(at: Date, timeZone: string): Html {
   return html`<time datetime="${at.toISOString()}">${inWords(at, timeZone)}</time>`;
 }
 
-/** An instant in other words. The tooltip shows the whole instant. */
+/** An instant as a given text ('4 hours ago'). The tooltip shows date and time. */
 function shortTime(at: Date, timeZone: string, text: string): Html {
   return html`<time datetime="${at.toISOString()}" title="${inWords(at, timeZone)}">${text}</time>`;
 }

@@ -53,7 +53,8 @@ export function discard(request: IncomingMessage, isTiny = tinyPieces()): void {
   const pass = (piece: Buffer): void => {
     length += piece.length;
     if (length <= mostDiscarded && !isTiny(piece)) return;
-    // What has been read of the connection is parsed all the same: kept, thousands of small chunks would take megabytes.
+    // Node still parses the bytes that it has read from the connection. The chunks are dropped, as thousands of small chunks would take
+    // megabytes.
     request.off('data', pass).resume();
     request.socket.pause();
     // The answer is written first.

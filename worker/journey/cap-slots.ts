@@ -23,7 +23,10 @@ export interface CandidateHour {
 export type Slot =
   /** The journey has had this hour. */
   | { is: 'kept' }
-  /** `places`: of each cap, how many requests have a place already on the day until the hour's end, and in the hour. `fullBefore`: the cap that was reached in the hour before. */
+  /**
+   * `places`: of each cap, how many requests have a place already on the day until the hour's end, and in the hour. `fullBefore`: the cap
+   * that was reached in the hour before.
+   */
   | { is: 'new'; hour: number; places: { ofDay: number; ofHour: number }[]; fullBefore?: CapScope | undefined }
   /** No candidate has room. `full`: the cap that was reached in the last of them. */
   | { is: 'none'; full: CapScope | undefined };
@@ -104,8 +107,7 @@ const Reply = z.array(z.number());
 export type CapSlots = ReturnType<typeof capSlots>;
 
 /**
- * The requests that each cap has let through, or will let through, by the hour: shared by all processes.
- * @param space whose places: `spaceOf`
+ * The requests that each cap has let through, or will let through, by the hour. All processes share them. @param space `spaceOf`
  */
 export function capSlots(redis: RedisClient, space: string) {
   const prefix = `${space}:cap:`;

@@ -18,7 +18,7 @@ export interface WaitingClosing {
 const waitsMs = 30 * 86_400_000;
 
 /**
- * The closings of people that wait to be asked about, over all sources, for throttles with `prefer: latest`.
+ * The closings about which people are still to be asked, over all sources, for throttles with `prefer: latest`.
  * @param ofPerson runs a script about the person with this contact
  * @param isCompared whether any throttle has `prefer: latest`: only then closings that wait are noted
  */

@@ -122,7 +122,7 @@ interface NamedCampaign {
   campaign: Campaign;
 }
 
-/** `campaign`: undefined where it can't be read. */
+/** `campaign`: undefined if the campaign can't be read. */
 async function checkRule(
   rule: CampaignRule,
   { at, setting }: { at: string; setting: string },

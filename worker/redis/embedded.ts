@@ -41,8 +41,10 @@ const checkMs = 200;
 const tryAgainMs = 5_000;
 
 /**
- * A shell script that starts Redis and watches it: when Redis ends, the shell exits with Redis' status. When closeloop's end of descriptor 0 closes,
- * also by a kill -9, the watcher stops Redis. The watcher is a separate process, so it stops Redis even if the shell was killed. No other user
+ * A shell script that starts Redis and watches it: when Redis ends, the shell exits with Redis' status. When closeloop's end of descriptor
+ * 0 closes,
+ * also by a kill -9, the watcher stops Redis. The watcher is a separate process, so it stops Redis even if the shell was killed. No other
+ * user
  * can read Redis' files, even in a folder that others may enter.
  */
 const wrapper = `
@@ -59,7 +61,8 @@ exit $status`;
 
 /**
  * Starts the embedded Redis: on a unix socket, with every write in a file below `dir`. Redis ends whenever this process ends, for whatever
- * reason, and is started again when it dies by itself. Resolves when Redis answers. If another closeloop on this machine runs a Redis on the same
+ * reason, and is started again when it dies by itself. Resolves when Redis answers. If another closeloop on this machine runs a Redis on
+ * the same
  * folder, that Redis is shared; when the other closeloop ends, this process starts Redis itself, on the same socket.
  * @throws CloseloopError config, with the remedy, when there is no server or it can't start.
  */
@@ -171,7 +174,10 @@ async function ownOrShare(data: string, socket: string): Promise<Lock> {
   }
 }
 
-/** Waits until an earlier Redis, whose parent was killed, has ended: two servers on the same files would damage them. Else gives the lock up. */
+/**
+ * Waits until an earlier Redis, whose parent was killed, has ended: two servers on the same files would damage the files. If it does not
+ * end, the lock is released.
+ */
 async function untilDead(lock: Held, socket: string, data: string): Promise<void> {
   for (const until = Date.now() + handOverMs; (await ping(socket, 1_000)) !== 'dead'; await sleep(10)) {
     if (Date.now() < until) continue;
@@ -182,7 +188,10 @@ async function untilDead(lock: Held, socket: string, data: string): Promise<void
   }
 }
 
-/** The path of the socket: in the data folder where the path is short enough, else in a private folder below the system's temporary folder. */
+/**
+ * The path of the socket: in the data folder where the path is short enough, else in a private folder below the system's temporary
+ * folder.
+ */
 async function socketFor(data: string): Promise<string> {
   const inside = join(data, 'redis.sock');
   if (Buffer.byteLength(inside) <= longestSocket) return inside;
@@ -198,7 +207,10 @@ async function socketFor(data: string): Promise<string> {
   return join(folder, 'redis.sock');
 }
 
-/** Deletes the temporary files of a Redis that was killed during a rewrite: no server reads or removes them, and they hold data that was erased since. */
+/**
+ * Deletes the temporary files of a Redis that was killed during a rewrite: no server reads or removes them, and they hold data that was
+ * erased since.
+ */
 async function removeDrafts(data: string): Promise<void> {
   for (const folder of [data, join(data, 'appendonlydir')]) {
     const names = await readdir(folder).catch(() => []);

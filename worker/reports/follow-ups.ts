@@ -155,7 +155,10 @@ async function openedIn(
   return { found, isCut };
 }
 
-/** The journeys of a list, some at a time. Of what is done, only since an instant: what was done before that was also opened and taken before. */
+/**
+ * The journeys of a list, some at a time. Follow-ups that are done are read only since an instant: whoever finished one earlier has also
+ * opened and taken it earlier.
+ */
 export async function* followUpJourneys(
   { store, followUps }: { store: Pick<JourneyStore, 'those'>; followUps: FollowedSource['followUps'] },
   list: FollowUpList,
@@ -193,7 +196,10 @@ async function withNext(
 
 const gradeOf = ({ answer, maxGrade }: Journey): Graded => ({ grade: answer?.grade ?? null, maxGrade });
 
-/** The further closings of each journey's person in one source, from the journey's own on. A vendor's id of a person means nothing in another source. */
+/**
+ * The further closings of each journey's person in one source, from the journey's own on. A vendor's id of a person means nothing in
+ * another source.
+ */
 async function laterClosings(
   journeys: readonly Journey[],
   { store }: FollowedSource,

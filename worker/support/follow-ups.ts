@@ -26,7 +26,10 @@ export interface FoundFollowUp<In> {
   context: In;
 }
 
-/** The first `limit` follow-ups that fit, over all these sources. An entry of a list whose journey has no such follow-up is removed from the list. */
+/**
+ * The first `limit` follow-ups that fit, over all these sources. An entry of a list whose journey has no such follow-up is removed from
+ * the list.
+ */
 export async function followUpsIn<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
@@ -50,7 +53,7 @@ interface Reading {
   after?: Place | undefined;
 }
 
-/** A page of the follow-ups of `followUpsIn`. It begins where the page before ended, and looks at `most` at most. */
+/** A page of the follow-ups of `followUpsIn`. The page begins where the page before ended. At most `most` follow-ups are read for it. */
 export async function followUpPage<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,

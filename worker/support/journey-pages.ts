@@ -88,7 +88,7 @@ async function* entriesOf<In extends Searched>(
     yield { place: { at, ref: refOf(context.name, id) }, id, context };
 }
 
-/** Lists as one, which is sorted as each of them is. Of each one entry is read ahead. */
+/** Merges sorted lists into one sorted list. It reads one entry of each list ahead. */
 export async function* merged<T>(
   lists: readonly AsyncGenerator<T, void>[],
   comesFirst: (one: T, other: T) => boolean,
@@ -106,7 +106,10 @@ export async function* merged<T>(
   }
 }
 
-/** The place in the list of one source. Within an instant names descend: the journeys of a source with a later name are behind the place already. */
+/**
+ * The place in the list of one source. Within an instant names descend: the journeys of a source with a later name are behind the place
+ * already.
+ */
 function within(source: string, { at, ref }: Place): { at: number; id: string } {
   const prefix = refOf(source, '');
   if (ref.startsWith(prefix)) return { at, id: ref.slice(prefix.length) };

@@ -91,7 +91,7 @@ const otherTypes: Socketed['make'] = (chance) => {
 
 const tooLarge: Socketed['make'] = (chance) => {
   const content = Buffer.alloc(1024 * 1024 + chance.int(1, 1024 * 1024), 32);
-  // It may be closed while we still write. Intercom's deliveries may have 10 MiB: such a body is read, and is unsigned.
+  // The connection may be closed while we still write. An Intercom source reads bodies of up to 10 MiB, and finds this body unsigned.
   return { ...delivery(`/hooks/${chance.of(any).name}`, json, content), right: [0, 401, 413], alone: true };
 };
 

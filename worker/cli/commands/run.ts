@@ -9,7 +9,8 @@ export function lastExitCode(): number {
 }
 
 /**
- * The action of a command, which is loaded when it runs, so that each starts fast. It is given its options, its arguments by their names,
+ * The action of a command. The command's code is loaded when the command runs, so that every command starts fast. It is given its options,
+ * its arguments by their names,
  * and the connectors.
  */
 export function runs<Options extends OptionValues>(
@@ -22,7 +23,7 @@ export function runs<Options extends OptionValues>(
   };
 }
 
-/** Runs a command that takes something else. */
+/** Runs a command whose function takes other arguments. */
 export async function run<Module>(
   loading: Promise<Module>,
   command: (module: Module, connectors: readonly BuiltIn[]) => Promise<number>,

@@ -77,7 +77,7 @@ export class Answers {
     return await this.#asked((person) => person.askHidden(`${ask} (not shown${keeps}): `), before, flaw);
   }
 
-  /** The answer that was given before, or that nobody can be asked for; undefined: a person is to be asked. */
+  /** The answer that was given before, or the default if nobody can be asked; undefined: ask the person. */
   #taken(what: string, given: string | undefined, flaw: Flaw | undefined): string | undefined {
     if (given !== undefined && !this.#isRefused(what, flaw?.(given))) return given;
     return this.person ? undefined : (given ?? this.#noteMissing(what));

@@ -28,7 +28,7 @@ export function hidden(name: string, value: string): Html {
 interface ActingForm {
   /** The address that takes the form. */
   at: string;
-  /** The token that every form that acts carries (`formToken`). */
+  /** The token of every form that changes something (`formToken`). */
   csrf: string;
   content?: Content;
   button: string;
@@ -36,7 +36,7 @@ interface ActingForm {
   back?: string;
 }
 
-/** A form that acts, on a page of its own. */
+/** A form that changes something, on a page of its own. */
 export function actingForm({ at, csrf, content, button, back }: ActingForm): Html {
   return html`<form method="post" action="${at}">
 ${hidden('csrf', csrf)}${content}
@@ -48,19 +48,22 @@ export function backTo(at: string): Html {
   return html`<a class="button" href="${at}">Back</a>`;
 }
 
-/** The field of a form that acts in which a person says why. */
+/** The field in which a person gives the reason for an action. */
 export function reasonField(label: string, value = ''): Html {
   return html`<div class="filter"><div class="grow"><label for="why">${label}</label><input id="why" name="why" value="${value}" required maxlength="500"></div></div>`;
 }
 
-/** What a person has just done. */
+/** The message about what the person has just done. */
 export function told(what: Content): Html {
   return html`<p class="notice good" role="status">${what}</p>`;
 }
 
 type Choice = string | readonly [value: string, text: string];
 
-/** A field of a filter with choices. One that was chosen and is not among them is added. @param none the text of the first choice: nothing is filtered */
+/**
+ * A filter's field with choices. If the current value is not among the choices it is added. @param none the text of the first choice,
+ * which filters nothing
+ */
 export function choiceField(
   name: string,
   label: string,
@@ -111,7 +114,7 @@ export function tabs(label: string, all: readonly Tab[]): Html {
   return html`<nav class="tabs" aria-label="${label}"><ul>${all.map((one) => tab(one, 'true'))}</ul></nav>`;
 }
 
-/** @param current what the tab is of, in the words of ARIA */
+/** @param current the value of `aria-current` for the tab that is open */
 export function tab({ at, name, isHere }: Tab, current: 'true' | 'page'): Html {
   return html`<li><a class="tab" href="${at}"${isHere && html` aria-current="${current}"`}>${name}</a></li>`;
 }

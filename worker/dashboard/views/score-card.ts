@@ -35,7 +35,10 @@ ${at.by.length > 0 && html`<p class="quiet">${at.by.map(([field, address], i) =>
 </section>`;
 }
 
-/** A campaign's figures at a glance, the counts of each grade, and the trend of the result. @param steps the campaign's rows in order of time */
+/**
+ * A campaign's figures at a glance, the counts of each grade, and the trend of the result. @param steps the campaign's rows in order of
+ * time
+ */
 export function scoreCard(row: GradesRow, steps: readonly GradesRow[], period: Period): Html {
   return html`<section class="score" aria-label="${row.name}">
 <h2>${row.name}</h2>
@@ -68,7 +71,10 @@ interface AskedCounts {
   rate: number | null;
 }
 
-/** How many were asked, how many of them answered, and how that changed. @param shown `at`: the address of the answers */
+/**
+ * How many customers were asked, how many of these answered, and the change since the period before. @param shown `at`: the address of
+ * the answers
+ */
 export function askedCounts(
   now: AskedCounts,
   before: AskedCounts,
@@ -83,7 +89,7 @@ ${more}
 </dl>`;
 }
 
-/** @param shown what is shown all the same */
+/** @param shown the part that is shown all the same */
 export function noNewFigures(why: string, shown: Content): Html {
   return html`<div class="notice"><p><strong>The Feedback service did not give new figures:</strong> ${why}</p>${shown && html`<p>${shown}</p>`}</div>`;
 }

@@ -3,7 +3,9 @@ import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 
-/** `right`: figures, right-aligned. `ref`: names and values that may break anywhere. `drawn`: drawings, which need no heading on a phone. */
+/**
+ * `right`: figures, right-aligned. `ref`: names and values that may break anywhere. `drawn`: drawings, which need no heading on a phone.
+ */
 type Kind = 'right' | 'ref' | 'drawn';
 
 /** A column by its heading, which on a phone stands before each cell. */
@@ -57,7 +59,7 @@ function classOf(kind: Kind | undefined): Content {
   return kind && html` class="${kind}"`;
 }
 
-/** Names with what they say, without those that say nothing. */
+/** A list of names with their values. Entries without a value are left out. */
 export function facts(all: readonly (readonly [name: string, value: Content])[]): Html {
   const told = all.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '');
   return html`<dl class="facts">${told.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
@@ -107,7 +109,7 @@ export function stateBadge(state: JourneyState, noun?: string): Html {
   return html`<span class="state ${tones[state]}">${stateName(state, noun)}</span>`;
 }
 
-/** A journey by its name for people. */
+/** A link to a journey. Its text is the journey's name for people. */
 export function journeyLink(source: string, id: string): Html {
   return html`<a href="${journeyAt(source, id)}">${refOf(source, id)}</a>`;
 }

@@ -67,7 +67,7 @@ export async function planAtVendor(
   const waits = waiting === undefined ? [] : [leftMs(waiting)];
   if (due.length === 0) return { ...nothing, waits };
   const { perRecord } = policy.actions;
-  // An action that has begun has its slot, whatever stands before it.
+  // Actions that have begun come first, as they have their slots already.
   const begunFirst = due.toSorted((a, b) => Number(b.act.state === 'begun') - Number(a.act.state === 'begun'));
   const markers = begunFirst.map(({ act }) => act.marker);
   const count = await context.actions.take(currentRecordOf(journey), markers, perRecord, now);
@@ -133,7 +133,8 @@ async function attempted(requests: readonly ActionRequest[], { act }: VendorActC
 }
 
 /**
- * Waits for the work. A vendor may take minutes, so the instants of the begun actions are renewed meanwhile: otherwise another process would
+ * Waits for the work. A vendor may take minutes, so the instants of the begun actions are renewed meanwhile: otherwise another process
+ * would
  * take these actions for those of a process that died.
  */
 async function stillUnderWay<T>(

@@ -70,7 +70,7 @@ test.skipIf(!existsSync('/proc')).each(attacks)(
     await until(() => requests.filter(({ socket }) => !socket.closed).length <= 1_000);
     const { most, p99, looks } = await stop();
     process.stderr.write(`${what}: ${Math.round(most)} MB, /healthz p99 ${p99} ms of ${looks}\n`);
-    // Of each of the thousand connections Node may hold 64 KB that it has read, beside the bodies.
+    // Beside the bodies Node may hold 64 KB that it has read from each of the thousand connections.
     expect(most).toBeLessThan(500);
     for (const { socket } of requests) socket.destroy();
     await Promise.all(requests.map(({ socket }) => socket.closed || once(socket, 'close')));

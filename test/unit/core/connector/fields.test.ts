@@ -8,7 +8,7 @@ const compare = (current: readonly CurrentField[], more: Partial<DeskFields> = {
   const make = async () => ({});
   return comparedFields({ ...fields, types: () => integer, make, ...more }, { grade: 'Grade' }, []);
 };
-/** What `setup` would do. */
+/** The changes that `setup` would make. */
 const steps = async (compared: ReturnType<typeof compare>) => (await compared).missing.map(({ what }) => what);
 const field = (more: Partial<CurrentField> = {}): CurrentField => ({
   name: 'Grade',
