@@ -137,7 +137,7 @@ function lazily<T>(make: () => T): () => T {
 }
 
 /**
- * Sends everything that is written to the connection in one turn of the event loop in one system call. Commands of a thousand jobs are
+ * Sends everything that is written to the connection in one turn of the event loop in one system call. Commands of a thousand jobs
  * then reach Redis together, and Redis flushes them to its disk together, so that they don't wait for each other.
  */
 export function writeTogether(connection: Writable): void {

@@ -50,7 +50,8 @@ function flaws({ wronglyRefused, lost, askedTwice, fallen, slowestAnswerMs, lagM
 const reports: Report[] = [];
 for (const outage of chosen) {
   say(`${outage.name} …`);
-  const report = await goThrough(outage, { lastsMs: options.seconds * 1_000, closings, everyMs });
+  const run = { lastsMs: options.seconds * 1_000, closings, everyMs };
+  const report = await goThrough(outage, run, (waitingFor) => say(`  waits for ${waitingFor}`));
   for (const flaw of flaws(report)) say(`  ${flaw}`);
   reports.push(report);
 }

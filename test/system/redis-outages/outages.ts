@@ -5,7 +5,7 @@ import { connect, type RedisAddress } from '../../../worker/redis/connection.ts'
 import { tagOf } from '../../../worker/redis/keys.ts';
 import { type Loop, openLoop, until } from '../../support/loop.ts';
 import { heldBytes, startLoad, type Verdict } from './load.ts';
-import { type Server, startCluster, startSentinel, startServer } from './servers.ts';
+import { masterAmong, type Replicas, type Server, startCluster, startSentinel, startServer } from './servers.ts';
 
 /** A Redis that is about to fail, and come back. */
 interface Scene {
@@ -46,6 +46,29 @@ function ofOne(
     };
   };
   return { name, says, open };
+}
+
+/** A master and its replica, which takes its place. */
+function ofReplicated(
+  name: string,
+  says: RegExp,
+  start: (source: string) => Promise<{ address: RedisAddress; servers: Replicas; stop: Scene['stop'] }>,
+): Outage {
+  const open = async (source: string): Promise<Scene> => {
+    const { address, servers, stop } = await start(source);
+    let left = servers;
+    return {
+      address,
+      begin: async () => {
+        const master = await masterAmong(servers);
+        left = servers.filter((server) => server !== master);
+        await master.kill();
+      },
+      end: () => masterAmong(left),
+      stop,
+    };
+  };
+  return { name, says, heals: true, open };
 }
 
 const kill = (server: Server) => server.kill();
@@ -105,36 +128,14 @@ export const outages: readonly Outage[] = [
     },
     always,
   ),
-  {
-    name: 'master killed, Sentinel',
-    says: gone,
-    heals: true,
-    open: async () => {
-      const { name, master, replica, sentinel, stop } = await startSentinel();
-      return {
-        address: { sentinel: { name, nodes: [sentinel.url] } },
-        begin: () => master.kill(),
-        end: () => until(async () => (await replica.admin.role())[0] === 'master'),
-        stop,
-      };
-    },
-  },
-  {
-    name: 'a master killed, Cluster',
-    says: /writeable|answer|CLUSTERDOWN|closed|cluster/i,
-    heals: true,
-    open: async (source) => {
-      const cluster = await startCluster(3, 1);
-      const master = await cluster.masterOf(tagOf(source));
-      const replica = cluster.replicaOf(master);
-      return {
-        address: { cluster: cluster.urls },
-        begin: () => master.kill(),
-        end: () => until(async () => (await replica.admin.role())[0] === 'master'),
-        stop: () => cluster.stop(),
-      };
-    },
-  },
+  ofReplicated('master killed, Sentinel', gone, async () => {
+    const { name, master, replica, sentinel, stop } = await startSentinel();
+    return { address: { sentinel: { name, nodes: [sentinel.url] } }, servers: [master, replica], stop };
+  }),
+  ofReplicated('a master killed, Cluster', /writeable|answer|CLUSTERDOWN|closed|cluster/i, async (source) => {
+    const { urls, holding, stop } = await startCluster(3, 1);
+    return { address: { cluster: urls }, servers: await holding(tagOf(source)), stop };
+  }),
 ];
 
 /** No file of it may grow beyond so many bytes: to a process the same as a full disk. */
@@ -159,12 +160,17 @@ export interface Report extends Verdict {
   cpuPercent: number;
 }
 
-/** A loop under load, through an outage of so long, to its end. */
+/**
+ * A loop under load, through an outage of so long, to its end.
+ * @param say called with what is waited for: all that is known of a run that never ends
+ */
 export async function goThrough(
   outage: Outage,
   options: { lastsMs: number; closings: number; everyMs: number },
+  say: (waitingFor: string) => void,
 ): Promise<Report> {
   const source = 'desk';
+  say('Redis to start');
   const scene = await outage.open(source);
   const handle = connect(scene.address, () => undefined);
   const loop = await openLoop({ handle, socket: '' }, { source });
@@ -172,23 +178,30 @@ export async function goThrough(
   lag.enable();
   const load = startLoad(loop, options);
   try {
+    say('the first closings to be taken');
     await load.acknowledged(Math.ceil(options.closings / 4));
     const before = heldBytes();
     const begun = performance.now();
+    say('the outage to begin');
     await scene.begin();
+    say('a delivery to be refused');
     await load.refused(1);
     const cpu = process.cpuUsage();
     if (!outage.heals) await sleep(options.lastsMs);
     const { user, system } = process.cpuUsage(cpu);
     const held = heldBytes() - before;
     const due = load.taken();
+    say('the outage to end');
     await scene.end();
     const back = performance.now();
     const since = () => Math.round(performance.now() - back);
+    say('a customer to be asked');
     await askedMore(loop, options.closings);
     const resumedMs = since();
+    say('all to be asked who were taken before');
     await askedAll(loop, due);
     const caughtUpMs = since();
+    say('all closings to be taken, and all work to be done');
     const verdict = await load.finish();
     return {
       outage: outage.name,

@@ -90,19 +90,34 @@ async function open(port: number, lines: (dir: string) => string[], mode: readon
   return server;
 }
 
+/** A master and its replicas. Which of them is the master may change at any time: a busy machine is reason enough for a failover. */
+export type Replicas = readonly Server[];
+
+/** The master among these. Resolves when there is one. */
+export async function masterAmong(servers: Replicas): Promise<Server> {
+  for (;;) {
+    for (const server of servers) if ((await server.admin.role())[0] === 'master') return server;
+    await sleep(20);
+  }
+}
+
 export interface RedisCluster {
   urls: string[];
-  masterOf(key: string): Promise<Server>;
-  replicaOf(master: Server): Server;
+  /** Those that hold this key, the first master first. */
+  holding(key: string): Promise<Replicas>;
   /** Of these names, one whose keys lie on each master. */
   onEachMaster(names: Iterable<string>, keyOf: (name: string) => string): Promise<string[]>;
   stop(): Promise<void>;
 }
 
+/** How long a node may be silent before it counts as gone. While the cluster forms, a node that is late is forgotten, and never met again. */
+const nodeTimeoutMs = { forming: 30_000, formed: 1_500 };
+
 /** Masters with equal shares of the slots, and as many replicas of each. */
 export async function startCluster(masters: number, replicasOfEach = 0): Promise<RedisCluster> {
-  const settings = { 'cluster-enabled': 'yes', 'cluster-node-timeout': '1500', 'cluster-announce-ip': '127.0.0.1' };
-  const start = () => startServer({ ...settings, 'repl-diskless-sync-delay': '0' });
+  const timeout = { 'cluster-node-timeout': String(nodeTimeoutMs.forming) };
+  const settings = { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1', 'repl-diskless-sync-delay': '0' };
+  const start = () => startServer({ ...settings, ...timeout });
   const nodes = await Promise.all(Array.from({ length: masters * (1 + replicasOfEach) }, start));
   const all = nodes.map(({ admin }) => admin);
   const share = Math.ceil(16_384 / masters);
@@ -127,20 +142,18 @@ export async function startCluster(masters: number, replicasOfEach = 0): Promise
   for (const admin of all.slice(masters)) {
     while (!/master_link_status:up/.test(await admin.info('replication'))) await sleep(20);
   }
-  const at = (index: number): Server => {
-    const node = nodes[index];
-    if (!node) throw new Error(`no node ${index}`);
-    return node;
-  };
-  const masterOf = async (key: string) => at(Math.floor(Number(await all[0]?.call('CLUSTER', 'KEYSLOT', key)) / share));
+  for (const admin of all) await admin.config('SET', 'cluster-node-timeout', nodeTimeoutMs.formed);
+  const shareOf = async (key: string) => Math.floor(Number(await all[0]?.call('CLUSTER', 'KEYSLOT', key)) / share);
   return {
     urls: nodes.map(({ url }) => url),
-    masterOf,
-    replicaOf: (master) => at(nodes.indexOf(master) + masters),
+    async holding(key) {
+      const index = await shareOf(key);
+      return nodes.filter((_, i) => i % masters === index);
+    },
     async onEachMaster(names, keyOf) {
-      const found = new Map<Server, string>();
+      const found = new Map<number, string>();
       for (const name of names) {
-        const master = await masterOf(keyOf(name));
+        const master = await shareOf(keyOf(name));
         if (!found.has(master)) found.set(master, name);
         if (found.size === masters) break;
       }
@@ -154,6 +167,7 @@ export async function startCluster(masters: number, replicasOfEach = 0): Promise
 
 export interface Sentinel {
   name: string;
+  /** At first. */
   master: Server;
   replica: Server;
   sentinel: Server;
@@ -173,7 +187,7 @@ export async function startSentinel(settings: Record<string, string> = {}): Prom
     'bind 127.0.0.1',
     `dir "${dir}"`,
     `sentinel monitor ${name} 127.0.0.1 ${master.port} 1`,
-    `sentinel down-after-milliseconds ${name} 500`,
+    `sentinel down-after-milliseconds ${name} 2000`,
     `sentinel failover-timeout ${name} 5000`,
   ];
   const sentinel = await open(port, lines, ['--sentinel']);
