@@ -88,12 +88,12 @@ export function showAnswers(app: FastifyInstance, options: DashboardOptions): vo
     const { timeZone } = options.config().feedback;
     const { fields } = choicesOf(options, []);
     // Excel reads a file as UTF-8 only if it begins with this mark.
-    yield `\u{feff}${csv([[...columns, ...fields, 'follow-up']])}`;
+    yield `\u{feff}${csv([[...columns, ...fields, ...followUpColumns]])}`;
     let after = readPlace(query.after);
     do {
       const page = await findAnswers(sources, filter, { size: 500, most, after });
       const answers = await shownAnswers(page.found, { contacts: seesContacts(request) });
-      yield csv(answers.map((one) => cellsOf(one, fields, { timeZone, now: options.now() })));
+      yield csv(answers.map((one) => cellsOf(one, fields, timeZone)));
       after = page.next;
     } while (after !== undefined);
   }
@@ -138,17 +138,25 @@ function choicesOf(
   };
 }
 
-const columns = ['answered', 'grade', 'of', 'comment', 'customer', 'campaign', 'source', 'record', 'address'] as const;
+const columns = [
+  'answered',
+  'grade',
+  'of',
+  'comment',
+  'customer',
+  'campaign',
+  'source',
+  'record',
+  'record link',
+] as const;
+const followUpColumns = ['follow-up', 'follow-up due', 'follow-up by', 'follow-up done'] as const;
 
-function cellsOf(
-  answer: ShownAnswer,
-  fields: readonly string[],
-  { timeZone, now }: { timeZone: string; now: Date },
-): string[] {
+function cellsOf(answer: ShownAnswer, fields: readonly string[], timeZone: string): string[] {
   const { at, grade, maxGrade, campaign, campaignName, followUp } = answer;
+  const when = (instant: Date | undefined): string => (instant ? inZone(instant.toISOString(), timeZone) : '');
   const values = new Map(answer.values);
   return [
-    at === undefined ? '' : inZone(at.toISOString(), timeZone),
+    when(at),
     grade === null ? '' : String(grade),
     maxGrade === undefined ? '' : String(maxGrade),
     answer.comment,
@@ -158,7 +166,10 @@ function cellsOf(
     answer.record,
     answer.recordUrl ?? '',
     ...fields.map((field) => values.get(field) ?? ''),
-    followUp === undefined ? '' : inZone(stateInWords(followUp, now), timeZone),
+    followUp?.state ?? '',
+    when(followUp?.dueAt),
+    followUp?.doneBy ?? followUp?.takenBy ?? '',
+    when(followUp?.doneAt),
   ];
 }
 

@@ -79,7 +79,7 @@ describe('answers', () => {
     );
     const lines = file.text.trimEnd().split('\r\n');
     expect(lines[0]?.replace('\u{feff}', '')).toBe(
-      'answered,grade,of,comment,customer,campaign,source,record,address,Store,follow-up',
+      'answered,grade,of,comment,customer,campaign,source,record,record link,Store,follow-up,follow-up due,follow-up by,follow-up done',
     );
     expect(lines).toHaveLength(2);
     expect(lines[1]).toContain(
@@ -133,13 +133,22 @@ describe('answers', () => {
     vendor.vendorIds = async (ids) => ids.map((id) => `${id}@example.com`);
     vendor.recordUrl = (id) => `https://toy.example/${id}`;
     const { loop, get, submit } = await startShown({ users }, vendor);
-    await openFollowUps(loop, redis, { a: -3 });
+    await openFollowUps(loop, redis, { a: -3, b: 3 });
+    const change = { state: 'done', doneBy: 'anna', doneAt: new Date('2026-05-04T09:00:00Z') } as const;
+    const dueAt = new Date('2026-05-04T12:00:00Z');
+    await loop.store.update(
+      'b.1',
+      (now) => now.followUp && { journey: { ...now, followUp: { ...now.followUp, ...change, dueAt } }, trace: [] },
+    );
     await submit('/login', { name: 'bob', password: passwords.bob });
     const { text } = await get('/answers');
     expect(text).toMatch(
       new RegExp(`Follow-up: <a href="/follow-ups/${loop.store.source}/a.1">open, 2 hours overdue</a>`),
     );
     expect(text).toContain('a•••@e•••');
+    const [, b = '', a = ''] = (await get('/answers.csv')).text.split('\r\n');
+    expect(b).toMatch(/,done,2026-05-04T15:00:00\+03:00,anna,2026-05-04T12:00:00\+03:00$/);
+    expect(a).toMatch(/,open,20[\d-]+T[\d:]+\+0[23]:00,,$/);
     const journey = (await get(`/journeys/${loop.store.source}/a.1`)).text;
     expect(text + journey + (await get('/answers.csv')).text + (await get('/')).text).not.toContain('a@example.com');
   });
