@@ -265,8 +265,7 @@ ${forms(answer, followUp, shown)}
 function dueBadge(followUp: FollowUp, { now, timeZone }: FollowUps): Content {
   if (followUp.state === 'done') return html`<span class="state good">done</span>`;
   const tone = isOverdue(followUp, now) ? 'bad' : 'wait';
-  const words = dueInWords(followUp, now);
-  return html`<span class="state ${tone}">${tone === 'bad' ? words : `due ${words}`}</span> <span class="quiet due">${moment(followUp.dueAt, timeZone)}</span>`;
+  return html`<span class="state ${tone}">${dueInWords(followUp, now)}</span> <span class="quiet due">${moment(followUp.dueAt, timeZone)}</span>`;
 }
 
 function whose({ state, to, takenBy, takenAt, doneBy, doneAt, outcome }: FollowUp, { now, timeZone }: FollowUps): Html {

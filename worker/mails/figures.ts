@@ -34,6 +34,8 @@ export interface MailFigures {
   open: OpenFollowUp[];
   /** How many follow-ups are open or taken, counted up to `mostOpen`. */
   openCount: number;
+  /** How many of these are overdue. */
+  overdueCount: number;
 }
 
 /** A campaign in the period, and in the periods before it. */
@@ -103,6 +105,7 @@ export async function mailFigures(
     followUps: followUps.now,
     open: own.slice(0, openShown).map((one) => openFollowUp(one, now)),
     openCount: own.length,
+    overdueCount: own.filter(({ followUp }) => isOverdue(followUp, now)).length,
   };
 }
 

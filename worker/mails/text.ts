@@ -68,10 +68,12 @@ export function cut(comment: string): string {
 }
 
 /** Empty where no follow-up was opened and none is open. */
-export function followUpsInWords({ followUps, every, openCount }: MailFigures): string[] {
+export function followUpsInWords({ followUps, every, openCount, overdueCount }: MailFigures): string[] {
   const { opened, done, withinDue, firstActionMs, gradedAgain, recovered } = followUps;
   const most = openCount >= mostOpen ? `${count(mostOpen)} or more are` : `${count(openCount)} are`;
-  const now = openCount === 0 ? 'None is open now.' : openCount === 1 ? '1 is open now.' : `${most} open now.`;
+  const open = `${openCount === 1 ? '1 is' : most} open now`;
+  const now =
+    openCount === 0 ? 'None is open now.' : `${open}, ${overdueCount === 0 ? 'none' : count(overdueCount)} overdue.`;
   if (opened === 0 && openCount === 0) return [];
   if (opened === 0) return [`None was opened in this ${every}. ${now}`];
   const first =

@@ -169,16 +169,16 @@ export async function changeFollowUp(
 
 const minuteMs = 60_000;
 
-/** "in 3 hours", "2 hours overdue": in the largest unit that fits twice, rounded down. */
+/** "due in 3 hours", "2 hours overdue": in the largest unit that fits twice, rounded down. */
 export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): string {
   const ms = dueAt.getTime() - now.getTime();
   const minutes = Math.floor(Math.abs(ms) / minuteMs);
-  if (minutes === 0) return 'now';
+  if (minutes === 0) return 'due now';
   const time = minutesInWords(minutes);
-  return ms > 0 ? `in ${time}` : `${time} overdue`;
+  return ms > 0 ? `due in ${time}` : `${time} overdue`;
 }
 
-/** "open, in 3 hours", "taken by Maria 2026-…, 2 hours overdue", "done by Maria 2026-…". */
+/** "open, due in 3 hours", "taken by Maria 2026-…, 2 hours overdue", "done by Maria 2026-…". */
 export function stateInWords(followUp: FollowUp, now: Date): string {
   const { state, takenBy, takenAt, doneBy, doneAt } = followUp;
   if (state === 'done') return `done by ${doneBy ?? '–'} ${doneAt?.toISOString() ?? ''}`;

@@ -43,7 +43,7 @@ describe('follow-ups list', () => {
     const { out } = await list({ json: false });
     expect(out).toMatch(/c\.1 +2 of 5 +unhappy +agent +2 days overdue +–\n/);
     expect(out).toMatch(/b\.1 +2 of 5 +unhappy +agent +2 hours overdue +Maria\n/);
-    expect(out).toMatch(/a\.1 +2 of 5 +unhappy +agent +in 3 hours +–\n/);
+    expect(out).toMatch(/a\.1 +2 of 5 +unhappy +agent +due in 3 hours +–\n/);
     expect(out + (await list()).out).not.toMatch(/too late|@example/);
     const shown = await printed(() => status({ ...options, json: false }));
     expect(stripVTControlCharacters(shown.out)).toContain('follow-ups  3 open · 2 overdue');

@@ -85,11 +85,12 @@ export const busyWeek: MailFigures = {
       ...{ isOverdue: true, record: '41960', url: 'https://acme.example.com/tickets/41960' },
     },
     {
-      ...{ grade: '2 of 5', whose: 'Maria', takenBy: 'Maria', due: 'in 3 hours', isOverdue: false },
+      ...{ grade: '2 of 5', whose: 'Maria', takenBy: 'Maria', due: 'due in 3 hours', isOverdue: false },
       ...{ record: '41961', url: 'https://acme.example.com/tickets/41961' },
     },
   ],
   openCount: 3,
+  overdueCount: 1,
 };
 
 /** A quiet month: nobody was asked. */

@@ -4,11 +4,11 @@ import { dueInWords } from '../../../../worker/support/follow-ups.ts';
 
 const minute = 60_000;
 test.each([
-  [0, 'now'],
-  [-30_000, 'now'],
-  [minute, 'in 1 minute'],
-  [119 * minute, 'in 119 minutes'],
-  [180 * minute, 'in 3 hours'],
+  [0, 'due now'],
+  [-30_000, 'due now'],
+  [minute, 'due in 1 minute'],
+  [119 * minute, 'due in 119 minutes'],
+  [180 * minute, 'due in 3 hours'],
   [-120 * minute, '2 hours overdue'],
   [-47 * 60 * minute, '47 hours overdue'],
   [-3 * 1_440 * minute, '3 days overdue'],
