@@ -95,7 +95,7 @@ function stepsOf(past: PastCase, requestId: string, newest: number | undefined, 
  */
 function followUpOf(newest: number, agent: string, answeredAt: Date, now: Date): FollowUp {
   const openedAt = later(answeredAt, 0.5);
-  const opened = { rule: 'unhappy', to: 'agent', openedAt, dueAt: later(answeredAt, 4) };
+  const opened = { rule: 'unhappy', to: 'agent', agent, openedAt, dueAt: later(answeredAt, 4) };
   if (newest === 1) return { ...opened, state: 'open', dueAt: later(now, 3) };
   if (newest === 2) return { ...opened, state: 'open', dueAt: later(now, -2) };
   if (newest === 3) return { ...opened, state: 'taken', takenBy: agent, takenAt: later(now, -1), dueAt: later(now, 1) };

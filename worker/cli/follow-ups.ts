@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import { type FollowUpDeed, isOverdue } from '../journey/follow-up.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
-import { gradeInWords } from '../journey/outcomes.ts';
+import { gradesInWords } from '../journey/outcomes.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import {
   changeFollowUp,
@@ -10,6 +10,7 @@ import {
   type FollowUpFilter,
   type FoundFollowUp,
   followUpsIn,
+  personInWords,
   stateInWords,
 } from '../support/follow-ups.ts';
 import { findJourney } from '../support/journey-filter.ts';
@@ -38,9 +39,9 @@ export async function listFollowUps(
 function cellsOf({ followUp, journey, context }: FoundFollowUp<StoredSource>, now: Date): string[] {
   return [
     refOf(context.name, journey.id),
-    gradeInWords(journey) ?? '–',
+    gradesInWords(journey) ?? '–',
     followUp.rule,
-    followUp.to,
+    personInWords(followUp),
     followUp.state === 'done' ? `done ${followUp.doneAt?.toISOString() ?? ''}` : dueInWords(followUp, now),
     followUp.doneBy ?? followUp.takenBy ?? '–',
   ];
@@ -81,7 +82,7 @@ export async function showFollowUp(options: OneOptions): Promise<number> {
     const lines = [
       styleText('bold', `${shown.followUp}: ${stateInWords(followUp, now)}`),
       `record ${record ?? '–'}${url === undefined ? '' : ` · ${url}`}`,
-      `grade ${gradeInWords(journey) ?? '–'} · rule ${followUp.rule} · for ${followUp.to} · due ${followUp.dueAt.toISOString()}`,
+      `grade ${gradesInWords(journey) ?? '–'} · rule ${followUp.rule} · for ${personInWords(followUp)} · due ${followUp.dueAt.toISOString()}`,
       ...(shown.comment === null ? [] : [`comment ${shown.comment}`]),
       ...(shown.outcome === undefined ? [] : [`outcome ${shown.outcome}`]),
     ];

@@ -173,10 +173,11 @@ function cellsOf(answer: ShownAnswer, fields: readonly string[], timeZone: strin
   ];
 }
 
-/** "2 of 5". The colour adds no information to the text. */
-export function gradeBadge({ grade, maxGrade }: Pick<ShownAnswer, 'grade' | 'maxGrade'>): Html {
-  if (grade === null) return html`<span class="grade">no grade</span>`;
-  return html`<span class="grade ${toneOf(grade, maxGrade)}"><b>${grade}</b>${maxGrade !== undefined && ` of ${maxGrade}`}</span>`;
+/** "2 of 5", and the grade that it was when it opened a follow-up. The colour adds no information to the text. */
+export function gradeBadge({ grade, maxGrade, was }: Pick<ShownAnswer, 'grade' | 'maxGrade' | 'was'>): Html {
+  const before = was !== undefined && html` <span class="quiet">${was}</span>`;
+  if (grade === null) return html`<span class="grade">no grade</span>${before}`;
+  return html`<span class="grade ${toneOf(grade, maxGrade)}"><b>${grade}</b>${maxGrade !== undefined && ` of ${maxGrade}`}</span>${before}`;
 }
 
 /** The customer's comment, if there is one. */

@@ -13,6 +13,7 @@ import {
   type FollowUpFilter,
   type FoundFollowUp,
   followUpPage,
+  personInWords,
 } from '../support/follow-ups.ts';
 import { followUpAt, localAddress, pathTo, readPlace, writePlace } from './addresses.ts';
 import { aboutAnswer, gradeBadge, wordsOf } from './answers.ts';
@@ -213,7 +214,7 @@ function figures({ now, before, isCut }: NonNullable<FollowUps['report']>): Cont
 const nothing: Record<FollowUpQuery['show'], string> = {
   open: 'Nobody waits for a person. An answer rule with “followUp” opens one.',
   overdue: 'Nothing is overdue.',
-  mine: 'You have taken none.',
+  mine: 'You have taken none, and none is meant for you.',
   done: 'None was done yet.',
 };
 
@@ -257,7 +258,7 @@ function card(answer: ShownAnswer, shown: FollowUps): Content {
 <h2 class="card-head">${gradeBadge(answer)} <span class="unseen">${ref}</span>${dueBadge(followUp, shown)}<span class="quiet due">${answer.comment === '' && 'without words · '}answered ${answer.at && ago(answer.at, now, timeZone)}</span></h2>
 ${wordsOf(answer)}
 ${aboutAnswer(answer)}
-${whose(followUp, shown)}
+${whose(followUp, answer, shown)}
 ${forms(answer, followUp, shown)}
 </li>`;
 }
@@ -268,15 +269,15 @@ function dueBadge(followUp: FollowUp, { now, timeZone }: FollowUps): Content {
   return html`<span class="state ${tone}">${dueInWords(followUp, now)}</span> <span class="quiet due">${moment(followUp.dueAt, timeZone)}</span>`;
 }
 
-function whose({ state, to, takenBy, takenAt, doneBy, doneAt, outcome }: FollowUp, { now, timeZone }: FollowUps): Html {
+function whose(followUp: FollowUp, { noun }: ShownAnswer, { now, timeZone }: FollowUps): Html {
+  const { state, takenBy, takenAt, doneBy, doneAt, outcome } = followUp;
   const when = (at: Date | undefined): Content => at && ago(at, now, timeZone);
-  const meant = to === 'agent' ? 'the agent of the record' : to;
   const line =
     state === 'done'
       ? html`Done by <strong>${doneBy}</strong> ${when(doneAt)}:`
       : state === 'taken'
         ? html`Taken by <strong>${takenBy}</strong> ${when(takenAt)}`
-        : html`For ${meant}. Nobody has taken it.`;
+        : html`For ${personInWords(followUp, noun)}. Nobody has taken it.`;
   const earlier = state !== 'done' && outcome !== undefined && 'Done before, and reopened: ';
   return html`<p class="whose">${line}</p>${outcome !== undefined && html`<p class="outcome">${earlier}${outcome}</p>`}`;
 }

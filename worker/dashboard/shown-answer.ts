@@ -1,6 +1,7 @@
 import type { Source } from '../../core/connector/contract.ts';
 import type { Contact } from '../../core/contact.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
+import { openingGradeInWords } from '../journey/outcomes.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import { askedContactOf } from '../journey/transitions.ts';
 
@@ -33,6 +34,8 @@ export interface ShownAnswer {
   at: Date | undefined;
   grade: number | null;
   maxGrade: number | undefined;
+  /** "was 2 of 5": the grade that opened the follow-up, where the customer has corrected it since. */
+  was: string | undefined;
   comment: string;
   campaign: number | undefined;
   campaignName: string;
@@ -42,6 +45,8 @@ export interface ShownAnswer {
   isTest: boolean;
   /** Custom fields with their values. */
   values: readonly (readonly [field: string, value: string])[];
+  /** The word for the source's records: 'ticket', 'order'. */
+  noun: string | undefined;
   /** The record's name at the vendor. */
   record: string;
   recordUrl: string | undefined;
@@ -51,7 +56,7 @@ export interface ShownAnswer {
 /** The parts of a source that showing its answers needs. */
 export interface AnsweredSource {
   name: string;
-  source: Pick<Source, 'vendorIds' | 'recordUrl'>;
+  source: Pick<Source, 'vendorIds' | 'recordUrl' | 'recordNoun'>;
 }
 
 interface FoundAnswer {
@@ -76,12 +81,14 @@ export async function shownAnswers(
       at: answer?.seenAt,
       grade: answer?.grade ?? null,
       maxGrade,
+      was: openingGradeInWords(journey),
       comment: answer?.comment?.trim() ?? '',
       campaign,
       campaignName,
       customer: contact && shownContact(contact, contacts),
       isTest: test !== undefined,
       values: Object.entries(values).map(([field, value]) => [field, String(value)] as const),
+      noun: context.source.recordNoun,
       record: record ?? currentRecordOf(journey),
       recordUrl: record === undefined ? undefined : context.source.recordUrl?.(record),
       followUp,

@@ -73,6 +73,9 @@ const takenWords = ({ takenBy = 'somebody', takenAt }: FollowUp): string =>
 const doneWords = ({ doneBy = 'somebody', doneAt }: FollowUp): string =>
   `${doneBy} has done it${doneAt ? ` at ${doneAt.toISOString()}` : ''}; reopen it if there is more to do`;
 
+/** Whom an open follow-up is meant for; `agent` where nobody knew the agent's name. */
+export const personOf = ({ to, agent }: FollowUp): string => agent ?? to;
+
 export function isOverdue({ state, dueAt }: FollowUp, now: Date): boolean {
   return state !== 'done' && dueAt <= now;
 }

@@ -105,6 +105,10 @@ const FollowUp = keepingUnknown({
   rule: z.string(),
   /** `agent`: of the record. */
   to: z.string(),
+  /** For `agent`: the agent's name when the follow-up was opened, where it was known. */
+  agent: z.string().optional(),
+  /** The grade of the answer that opened it, where known: the customer may correct the answer since. */
+  openingGrade: z.number().nullable().optional(),
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date(),
   takenBy: z.string().optional(),

@@ -47,3 +47,18 @@ export function gradeInWords({ answer, maxGrade }: Pick<Journey, 'answer' | 'max
   const grade = answer?.grade ?? undefined;
   return grade === undefined || maxGrade === undefined ? grade?.toString() : `${grade} of ${maxGrade}`;
 }
+
+type Graded = Pick<Journey, 'answer' | 'maxGrade' | 'followUp'>;
+
+/** "was 2 of 5": the grade that opened the follow-up, where the customer has corrected it since; undefined: it is the same, or not known. */
+export function openingGradeInWords({ answer, maxGrade, followUp }: Graded): string | undefined {
+  const grade = followUp?.openingGrade;
+  if (answer === undefined || grade === undefined || grade === answer.grade) return undefined;
+  return `was ${gradeInWords({ answer: { ...answer, grade }, maxGrade }) ?? 'without a grade'}`;
+}
+
+/** "5 of 5, was 2 of 5"; undefined: there is none. */
+export function gradesInWords(journey: Graded): string | undefined {
+  const grades = [gradeInWords(journey), openingGradeInWords(journey)].filter((one) => one !== undefined);
+  return grades.length === 0 ? undefined : grades.join(', ');
+}

@@ -5,7 +5,7 @@ import type { ReportMail } from '../config/reports.ts';
 import { isOverdue } from '../journey/follow-up.ts';
 import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import type { Journey } from '../journey/journey.ts';
-import { gradeInWords } from '../journey/outcomes.ts';
+import { gradesInWords } from '../journey/outcomes.ts';
 import { currentRecordOf } from '../journey/refs.ts';
 import { type Comment, mostAnswers, newestComments } from '../reports/comments.ts';
 import { addressOf, hasValues, type RecordPlaces } from '../reports/find-answers.ts';
@@ -13,7 +13,7 @@ import { type FollowUpFigures, followUpReport } from '../reports/follow-ups.ts';
 import { type GradesRow, gradesOverTime, mostAsked, resultOf, toneOf } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
 import type { Period } from '../reports/period.ts';
-import { dueInWords, type FoundFollowUp, followUpsIn } from '../support/follow-ups.ts';
+import { dueInWords, type FoundFollowUp, followUpsIn, personInWords } from '../support/follow-ups.ts';
 import type { Searched } from '../support/journey-filter.ts';
 import { periodsUpTo } from './due.ts';
 
@@ -190,11 +190,10 @@ function commentOf(one: Comment, sources: readonly MailSource[]): MailComment {
 
 function openFollowUp({ followUp, journey, context }: FoundFollowUp<MailSource>, now: Date): OpenFollowUp {
   const record = currentRecordOf(journey);
-  const { to, takenBy } = followUp;
   return {
-    grade: gradeInWords(journey),
-    whose: to === 'agent' ? `the agent of the ${nounOf(context.source)}` : to,
-    takenBy,
+    grade: gradesInWords(journey),
+    whose: personInWords(followUp, context.source.recordNoun),
+    takenBy: followUp.takenBy,
     due: dueInWords(followUp, now),
     isOverdue: isOverdue(followUp, now),
     record,

@@ -1,4 +1,5 @@
 import { lookUp } from '../../core/look-up.ts';
+import { personOf } from '../journey/follow-up.ts';
 import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
@@ -132,8 +133,9 @@ function rowOf({ name, source }: AnswerSource, journey: Journey): AnswerRow[] {
 }
 
 function followUpRow(followUp: FollowUp): FollowUpRow {
-  const { state, rule, to, openedAt, dueAt, firstActionAt = null } = followUp;
+  const { state, rule, openedAt, dueAt, firstActionAt = null } = followUp;
   const { takenBy = null, takenAt = null, doneBy = null, doneAt = null, outcome = null } = followUp;
+  const to = personOf(followUp);
   return { state, rule, to, openedAt, dueAt, firstActionAt, takenBy, takenAt, doneBy, doneAt, outcome };
 }
 

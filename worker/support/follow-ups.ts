@@ -1,6 +1,6 @@
 import { CloseloopError } from '../../core/errors.ts';
 import { minutesInWords } from '../../core/schedule/duration.ts';
-import { changed, type FollowUpChange, type FollowUpStep, isOverdue, placeOf } from '../journey/follow-up.ts';
+import { changed, type FollowUpChange, type FollowUpStep, isOverdue, personOf, placeOf } from '../journey/follow-up.ts';
 import type { FollowUpEntry, FollowUpList, FollowUpLists } from '../journey/follow-up-lists.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
@@ -124,8 +124,8 @@ function isListedRight(journey: Journey | undefined, list: FollowUpList, { at }:
 }
 
 function fits(followUp: FollowUp, { mine, overdue }: FollowUpFilter, now: Date): boolean {
-  const { state, to, takenBy, doneBy } = followUp;
-  const owner = state === 'done' ? doneBy : state === 'taken' ? takenBy : to;
+  const { state, takenBy, doneBy } = followUp;
+  const owner = state === 'done' ? doneBy : state === 'taken' ? takenBy : personOf(followUp);
   return (mine === undefined || owner === mine) && (!overdue || isOverdue(followUp, now));
 }
 
@@ -168,6 +168,12 @@ export async function changeFollowUp(
 }
 
 const minuteMs = 60_000;
+
+/** "Maria", "the agent of the ticket". @param noun the word for the source's records; left out: 'record' */
+export function personInWords(followUp: FollowUp, noun = 'record'): string {
+  const person = personOf(followUp);
+  return person === 'agent' ? `the agent of the ${noun}` : person;
+}
 
 /** "due in 3 hours", "2 hours overdue": in the largest unit that fits twice, rounded down. */
 export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): string {

@@ -12,6 +12,7 @@ import type { Service } from '../open-service.ts';
 import { answerShape, type LoadedAnswerRule, readsRecord } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import { isBeingWritten } from '../queue-acts.ts';
+import { namesOf } from '../record-names.ts';
 import type { Journeys } from '../source-store.ts';
 import { isFresh, type Reading } from '../vendor.ts';
 import { doAtVendor, nothing, planAtVendor, type Step, tellParked, type VendorActContext } from './at-vendor.ts';
@@ -32,7 +33,7 @@ import {
 export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,
-    Pick<Policy, 'answerRules'>,
+    Pick<Policy, 'answerRules' | 'parts'>,
     Pick<Service, 'feedback'> {
   /** Whether the acting stage is stopped. Left out: the acting stage itself acts. */
   isActingStopped?: () => Promise<boolean>;
@@ -145,11 +146,12 @@ async function perform(before: Journey, change: Decide, context: ActContext): Pr
   const { steps, unsaid } = stepsOf(acts, context.answerRules);
   const { vendor = [], ...own } = Object.groupBy(steps, kindOf);
   const planned = await planAtVendor(vendor, journey, context).catch((failure: unknown) => ({ ...nothing, failure }));
+  const agent = own.followUp?.some(isForAgent) ? await agentOf(journey, context) : undefined;
   // Erasures are checked last, as reading the record may have taken long.
   if ((await erasureSince(journey, context)) !== undefined)
     return { after: await context.store.update(before, change), waits: [] };
   const now = context.ports.now();
-  const followUps = (own.followUp ?? []).map((step) => openedBy(step, journey, context.clock.now()));
+  const followUps = (own.followUp ?? []).map((step) => openedBy(step, journey, { agent, at: context.clock.now() }));
   const news: News[] = [
     ...unsaid.map((one) => parking(one, 'the answer rule no longer says so', now)),
     ...followUps,
@@ -226,8 +228,18 @@ function stepsOf(acts: readonly Act[], rules: readonly LoadedAnswerRule[]): { st
   return { steps, unsaid };
 }
 
+const isForAgent = ({ params }: Step): boolean => FollowUpParams.parse(params).to === 'agent';
+
+/** The name of the record's agent, where the connector presents agents. */
+const agentOf = async (journey: Journey, context: ActContext): Promise<string | undefined> =>
+  context.parts.agents && (await namesOf(journey, context)).agent;
+
 /** The follow-up is stored in the journey, so that it is opened once, and taken by one person. */
-function openedBy({ act: { marker, name, rule }, params }: Step, { answer }: Journey, at: Date): News {
+function openedBy(
+  { act: { marker, name, rule, version }, params }: Step,
+  { answer }: Journey,
+  { agent, at }: { agent: string | undefined; at: Date },
+): News {
   const { to, due } = FollowUpParams.parse(params);
   const dueAt = new Date((answer?.seenAt ?? at).getTime() + due);
   const trace = `answer rule "${rule}": follow-up for ${to}, due ${dueAt.toISOString()}`;
@@ -236,7 +248,12 @@ function openedBy({ act: { marker, name, rule }, params }: Step, { answer }: Jou
     name,
     change: { state: 'done', at },
     trace,
-    followUp: { state: 'open', rule, to, openedAt: at, dueAt },
+    followUp: {
+      ...{ state: 'open', rule, to, openedAt: at, dueAt },
+      ...(to === 'agent' && { agent }),
+      // A process that was killed leaves the opening to a process that may know only a newer answer.
+      ...(answer?.version === version && { openingGrade: answer.grade }),
+    },
   };
 }
 

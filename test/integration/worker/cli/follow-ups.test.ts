@@ -33,17 +33,28 @@ async function withFollowUps(due: Record<string, number>) {
 
 describe('follow-ups list', () => {
   test('has the most overdue first, by whose they are and whether they are overdue, without the words of customers', async () => {
-    const { list, ids, ref, options } = await withFollowUps({ a: 3, b: -3, c: -50 });
+    const { store, list, ids, ref, options } = await withFollowUps({ a: 3, b: -3, c: -50 });
     expect(await ids()).toEqual(['c.1', 'b.1', 'a.1']);
     expect(await ids({ limit: 2 })).toEqual(['c.1', 'b.1']);
     expect(await ids({ overdue: true })).toEqual(['c.1', 'b.1']);
     await printed(() => stepFollowUp({ ...ref('b'), by: 'Maria' }, { do: 'take' }));
     expect(await ids({ mine: 'Maria' })).toEqual(['b.1']);
     expect(await ids({ mine: 'agent' })).toEqual(['c.1', 'a.1']);
+    // The agent was known when this one was opened, and the customer has corrected the grade since.
+    await store.update(
+      'a.1',
+      (now) =>
+        now.followUp && {
+          journey: { ...now, followUp: { ...now.followUp, agent: 'Jaan Kask', openingGrade: 1 } },
+          trace: [],
+        },
+    );
+    expect(await ids({ mine: 'Jaan Kask' })).toEqual(['a.1']);
+    expect(await ids({ mine: 'agent' })).toEqual(['c.1']);
     const { out } = await list({ json: false });
-    expect(out).toMatch(/c\.1 +2 of 5 +unhappy +agent +2 days overdue +–\n/);
-    expect(out).toMatch(/b\.1 +2 of 5 +unhappy +agent +2 hours overdue +Maria\n/);
-    expect(out).toMatch(/a\.1 +2 of 5 +unhappy +agent +due in 3 hours +–\n/);
+    expect(out).toMatch(/c\.1 +2 of 5 +unhappy +the agent of the record +2 days overdue +–\n/);
+    expect(out).toMatch(/b\.1 +2 of 5 +unhappy +the agent of the record +2 hours overdue +Maria\n/);
+    expect(out).toMatch(/a\.1 +2 of 5, was 1 of 5 +unhappy +Jaan Kask +due in 3 hours +–\n/);
     expect(out + (await list()).out).not.toMatch(/too late|@example/);
     const shown = await printed(() => status({ ...options, json: false }));
     expect(stripVTControlCharacters(shown.out)).toContain('follow-ups  3 open · 2 overdue');

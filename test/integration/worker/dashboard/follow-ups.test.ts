@@ -107,6 +107,32 @@ describe('follow-ups', () => {
     expect(JSON.stringify(loop.told)).not.toContain('dog');
   });
 
+  test('are shown to the agent whom they are meant for, with the grade that opened one before it was corrected', async () => {
+    const { loop, get, login } = await startShown({ a: 1, b: 2 }, { users });
+    await login('anna');
+    expect((await get('/follow-ups?show=mine')).text).toContain('none is meant for you');
+    await loop.store.update('a.1', (now) => {
+      const { answer, followUp } = now;
+      return (
+        answer &&
+        followUp && {
+          journey: {
+            ...now,
+            answer: { ...answer, grade: 5, version: 2 },
+            followUp: { ...followUp, agent: 'anna', openingGrade: 2 },
+          },
+          trace: [],
+        }
+      );
+    });
+    const { text } = await get('/follow-ups?show=mine');
+    expect(shownIn(text)).toEqual(['a']);
+    expect(text).toContain('<b>5</b> of 5</span> <span class="quiet">was 2 of 5</span>');
+    expect(text).toContain('For anna. Nobody has taken it.');
+    expect((await get('/')).text).toContain('was 2 of 5');
+    expect((await get('/follow-ups')).text).toContain('For the agent of the record. Nobody has taken it.');
+  });
+
   test('are paged, each once, also where many are due at one instant', async () => {
     const { loop, get, lists } = await startShown({});
     const ids = Array.from({ length: 60 }, (_, i) => `p${String(i).padStart(2, '0')}`);

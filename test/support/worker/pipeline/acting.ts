@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RecordParts } from '../../../../core/connector/record-parts.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { act } from '../../../../worker/pipeline/act/act.ts';
@@ -9,6 +10,7 @@ export const unhappy = `{ name: unhappy, when: answer.grade <= 2, settle: 0,
   do: [{ reopen: { group: Escalations } }, { note: '"Graded " & answer.grade & ": " & answer.comment' }, { followUp: { due: 4h } }] }`;
 
 interface Options {
+  parts?: RecordParts;
   answers?: string;
   general?: string;
   rule?: string;
@@ -18,9 +20,10 @@ interface Options {
 export function useActing() {
   const manual = useManual();
   /** A source whose vendor can reopen, note and tag, with a journey that was asked. */
-  const asked = async ({ answers = `[${unhappy}]`, ...options }: Options = {}) => {
+  const asked = async ({ answers = `[${unhappy}]`, parts, ...options }: Options = {}) => {
     const vendor = new ToyVendor();
     const reopen = z.strictObject({ group: z.string() });
+    vendor.parts = parts;
     vendor.actions = { reopen, note: z.string(), tag: z.array(z.string()) };
     const unit = manual.unitContext({ vendor, answers, ...options });
     await asking(unit, 'p');

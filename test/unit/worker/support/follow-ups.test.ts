@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { gradeInWords } from '../../../../worker/journey/outcomes.ts';
-import { dueInWords } from '../../../../worker/support/follow-ups.ts';
+import { gradeInWords, gradesInWords } from '../../../../worker/journey/outcomes.ts';
+import { dueInWords, personInWords } from '../../../../worker/support/follow-ups.ts';
 
 const minute = 60_000;
 test.each([
@@ -25,4 +25,23 @@ test.each([
   [{}, undefined],
 ])('the grade of %j', (journey, words) => {
   expect(gradeInWords(journey)).toBe(words);
+});
+
+const opened = { state: 'open', rule: 'unhappy', to: 'agent', openedAt: new Date(), dueAt: new Date() } as const;
+test.each([
+  [{ ...opened, agent: 'Jaan Kask' }, 'Jaan Kask'],
+  [opened, 'the agent of the ticket'],
+  [{ ...opened, to: 'Maria' }, 'Maria'],
+])('the person whom %j is meant for', (followUp, words) => {
+  expect(personInWords(followUp, 'ticket')).toBe(words);
+});
+
+test.each([
+  ['corrected', 2, 5, '5 of 5, was 2 of 5'],
+  ['given again', 2, 2, '2 of 5'],
+  ['given after words alone', null, 5, '5 of 5, was without a grade'],
+  ['taken back', 2, null, 'was 2 of 5'],
+  ['of a follow-up that an earlier version has opened', undefined, 5, '5 of 5'],
+])('a grade %s', (_what, openingGrade, grade, words) => {
+  expect(gradesInWords({ answer: { ...seen, grade }, maxGrade: 5, followUp: { ...opened, openingGrade } })).toBe(words);
 });

@@ -37,6 +37,52 @@ describe('an answer that a rule matches', () => {
     expect(reads() - before).toBe(1);
   });
 
+  const openings: [
+    what: string,
+    of: { store?: string; to?: string; isAway?: boolean },
+    names: object,
+    reads: number,
+  ][] = [
+    ['names the agent of the record', {}, { agent: 'Anna' }, 1],
+    ['names nobody where the record has no agent', { store: '' }, {}, 1],
+    ['reads no record for a person whom the rule names', { to: 'Maria' }, {}, 0],
+    ['does not wait for a vendor that is away', { isAway: true }, {}, 1],
+  ];
+  test.each(openings)(
+    'opens a follow-up that %s',
+    async (_, { store = 'Anna', to = 'agent', isAway = false }, names, reads) => {
+      const answers = `[{ name: bad, settle: 0, do: [{ followUp: { to: ${to}, due: 4h } }] }]`;
+      const { unit, vendor, run, get } = await asked({ answers, parts: { agents: ['ticket.store'] } });
+      vendor.close('p', { store });
+      await answered(unit, 1);
+      if (isAway) vendor.failures.read.push(refused);
+      const before = vendor.calls.length;
+      await run();
+      const { followUp } = (await get()) ?? {};
+      expect(followUp).toEqual({
+        ...{ state: 'open', rule: 'bad', to, openedAt: expect.any(Date), dueAt: expect.any(Date) },
+        ...{ openingGrade: 1, ...names },
+      });
+      expect(vendor.calls.slice(before).filter(({ what }) => what === 'read')).toHaveLength(reads);
+    },
+  );
+
+  test('that was corrected before its follow-up was opened leaves no grade of the earlier version with it', async () => {
+    const { unit, run, get } = await asked({ answers: '[{ name: bad, settle: 0, do: [{ followUp: {} }] }]' });
+    const act = { marker: 'm', rule: 'bad', step: 0, name: 'followUp', version: 1, at: new Date() };
+    await answered(unit, 5, { version: 2 });
+    await unit.store.update('p.1', (now) => ({
+      journey: {
+        ...now,
+        acting: { judged: { bad: { version: 2, matched: true } }, acts: [{ ...act, state: 'wanted' }] },
+      },
+      trace: [],
+    }));
+    await run();
+    expect((await get())?.followUp).toMatchObject({ state: 'open' });
+    expect((await get())?.followUp).not.toHaveProperty('openingGrade');
+  });
+
   test('opens no second follow-up: the first one keeps its time, also in the list', async () => {
     const answers = `[{ name: bad, when: answer.grade <= 2, settle: 0, do: [{ followUp: { due: 4h } }] },
       { name: worst, when: answer.grade <= 1, settle: 0, do: [{ followUp: { to: Maria, due: 8h } }] }]`;
