@@ -14,7 +14,7 @@ import { instant } from '../support/instant.ts';
 import { recordIn, type Searched, withinSource } from '../support/journey-filter.ts';
 import { isBefore, journeyPage } from '../support/journey-pages.ts';
 import { findAnywhere, type Repair } from '../support/repair.ts';
-import { journeyAt, listAt, pathTo, readPlace, writePlace } from './addresses.ts';
+import { journeyAt, listAt, manyAt, readPlace, writePlace } from './addresses.ts';
 import { mayAct, seesContacts } from './guard.ts';
 import { type Content, type Html, html } from './html.ts';
 import { causeOf } from './last-work.ts';
@@ -382,8 +382,8 @@ const selectedName = (ref: string): string => `${selectedPrefix}${ref}`;
 function manyLinks(query: Readonly<Record<string, string | undefined>>, state: JourneyState | undefined): Content {
   const { after: _, ...filter } = query;
   const fitting = (state && ofState[state]) ?? [];
-  return html`<p class="actions">With the selected: ${manyActions.map((action) => html`<button formaction="/many/${action}">${manyTitles[action]}…</button> `)}</p>
-${fitting.length > 0 && html`<p class="actions">With all that fit: ${fitting.map((action) => html`<a class="button" href="${pathTo(`/many/${action}`, filter)}">${manyTitles[action]} all…</a> `)}</p>`}`;
+  return html`${Object.entries(filter).map(([name, value]) => value && hidden(name, value))}<p class="actions">With the selected: ${manyActions.map((action) => html`<button formaction="/many/${action}">${manyTitles[action]}…</button> `)}</p>
+${fitting.length > 0 && html`<p class="actions">With all that fit: ${fitting.map((action) => html`<a class="button" href="${manyAt(action, filter)}">${manyTitles[action]} all…</a> `)}</p>`}`;
 }
 
 /** The sentence above the list about the action that the person has just done. */

@@ -5,7 +5,7 @@ import type { Pause } from '../../operations/pauses.ts';
 import type { Absence } from '../../pipeline/absences.ts';
 import { daysIn } from '../../support/shown-time.ts';
 import type { SourceState } from '../../support/source-state.ts';
-import { listAt, pathTo } from '../addresses.ts';
+import { listAt, manyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { HourOfWork, Issue, SkipCount } from '../last-work.ts';
 import { ago, moment, sentence, time } from '../times.ts';
@@ -94,7 +94,7 @@ function whatHelps({ source, state, cause }: Issue, mayAct: boolean): Content {
   const query = { source, state, cause };
   if (state === 'parked')
     return html`Look at one, and say what you found out. <a class="button" href="${listAt(query)}">Look at them</a>`;
-  return html`Mend the cause, then replay them.${mayAct && html` <a class="button" href="${pathTo('/many/replay', query)}">Replay all…</a>`}`;
+  return html`Mend the cause, then replay them.${mayAct && html` <a class="button" href="${manyAt('replay', query)}">Replay all…</a>`}`;
 }
 
 /** Why customers were not asked, by reason. */
