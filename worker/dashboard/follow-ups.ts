@@ -199,13 +199,14 @@ ${counts === undefined && html`<p><a href="/follow-ups">All follow-ups</a></p>`}
 
 function figures({ now, before, isCut }: NonNullable<FollowUps['report']>): Content {
   if (now.opened === 0 && before.opened === 0) return undefined;
-  const { firstActionMs, gradedAgain, recovered } = now;
+  const { firstActionMs, untaken, gradedAgain, recovered } = now;
+  const due = now.done + now.overdue;
   const first = firstActionMs === null ? '–' : minutesInWords(Math.round(firstActionMs / 60_000));
   return html`<dl class="counts" aria-label="Thirty days">
 <div><dt>Opened in 30 days</dt><dd>${count(now.opened)} ${countChange(now.opened, before.opened)}</dd></div>
 <div><dt>Done</dt><dd>${count(now.done)}</dd></div>
-<div><dt>Done in time</dt><dd>${percent(now.done === 0 ? null : now.withinDue / now.done)}</dd></div>
-<div><dt>First taken up after</dt><dd>${first}</dd></div>
+<div><dt>Done in time</dt><dd>${percent(due === 0 ? null : now.withinDue / due)}${due > 0 && html` <small class="quiet">${count(now.withinDue)} of ${count(due)} that are done or overdue</small>`}</dd></div>
+<div><dt>First taken up after</dt><dd>${first}${untaken > 0 && html` <small class="quiet">${count(untaken)} not taken up yet</small>`}</dd></div>
 <div><dt>Happier afterwards</dt><dd>${gradedAgain === 0 ? '–' : `${recovered} of ${gradedAgain}`} <small class="quiet">who graded again</small></dd></div>
 </dl>${isCut && html`<p class="quiet">Of the last ${count(now.opened)} that were looked at: there are more.</p>`}`;
 }

@@ -101,7 +101,7 @@ function health({ notices: { urgent, others } }: Overview): Html {
       ? ['notice bad', `${urgent} ${urgent === 1 ? 'thing needs' : 'things need'} a person`]
       : others > 0
         ? ['notice', others === 1 ? '1 thing mends itself' : `${others} things mend themselves`]
-        : ['notice good', 'All clear'];
+        : ['notice good', 'closeloop itself is all right'];
   return html`<p class="${tone} health" id="health" data-live="${everySeconds}"><a href="/operations">${text}</a></p>`;
 }
 

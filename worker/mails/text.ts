@@ -69,7 +69,7 @@ export function cut(comment: string): string {
 
 /** Empty where no follow-up was opened and none is open. */
 export function followUpsInWords({ followUps, every, openCount }: MailFigures): string[] {
-  const { opened, done, withinDue, firstActionMs, gradedAgain, recovered } = followUps;
+  const { opened, done, withinDue, overdue, untaken, firstActionMs, gradedAgain, recovered } = followUps;
   const most = openCount >= mostOpen ? `${count(mostOpen)} or more are` : `${count(openCount)} are`;
   const now = openCount === 0 ? 'None is open now.' : openCount === 1 ? '1 is open now.' : `${most} open now.`;
   if (opened === 0 && openCount === 0) return [];
@@ -77,13 +77,14 @@ export function followUpsInWords({ followUps, every, openCount }: MailFigures): 
   const first =
     firstActionMs === null
       ? ''
-      : `, the first action after ${minutesInWords(Math.round(firstActionMs / 60_000))} (median)`;
+      : `, the first action after ${minutesInWords(Math.round(firstActionMs / 60_000))} (median${untaken === 0 ? '' : `; ${count(untaken)} not taken up yet`})`;
+  const late = overdue === 0 ? '' : `, ${count(overdue)} overdue`;
   const ended = done === 0 ? 'none of them done' : `${count(done)} of them done, ${count(withinDue)} in time`;
   const again =
     gradedAgain === 0
       ? []
       : [`${count(gradedAgain)} of these customers have graded again since, ${count(recovered)} of them better.`];
-  return [`${count(opened)} opened in this ${every}, ${ended}${first}. ${now}`, ...again];
+  return [`${count(opened)} opened in this ${every}, ${ended}${late}${first}. ${now}`, ...again];
 }
 
 export function openInWords({ grade, whose, takenBy, due }: OpenFollowUp): string {

@@ -141,7 +141,8 @@ ${dataTable({
 
 function notices(operations: Operations): Html {
   const all = allNotices(operations);
-  if (all.length === 0) return html`<p class="notice good">All clear</p>`;
+  if (all.length === 0)
+    return html`<p class="notice good">closeloop itself is all right: nothing here needs a person.</p>`;
   return html`<ul class="notices">${all.map((one) => noticeView(one, operations.timeZone))}</ul>`;
 }
 

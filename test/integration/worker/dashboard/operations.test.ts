@@ -9,7 +9,7 @@ test('Operations shows what needs a person, and each source with what status tel
   const source = 'today';
   const loop = await startLoop(redis, { source, general: 'dashboard: { port: 0 }' });
   const { get, submit, post } = visitorOf(loop.app);
-  expect((await get('/operations')).text).toContain('All clear');
+  expect((await get('/operations')).text).toContain('closeloop itself is all right');
 
   await loop.post(loop.vendor.close('t1').delivery);
   const asked = await loop.journey('t1.1', 'asked');

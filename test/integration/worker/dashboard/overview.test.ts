@@ -40,7 +40,7 @@ test('the overview tells results, the newest answers, who waits and whether all 
   expect(text).toContain('<a href="/answers?in.Store=Tallinn">Tallinn</a>');
   expect(text).toContain(`href="/journeys/${source}/b.1"`);
   expect(text).toContain(
-    '<p class="notice good health" id="health" data-live="15"><a href="/operations">All clear</a></p>',
+    '<p class="notice good health" id="health" data-live="15"><a href="/operations">closeloop itself is all right</a></p>',
   );
   expect(text).toContain('<p class="notice good">Nobody.</p>');
 
