@@ -14,6 +14,7 @@ import {
   type FoundFollowUp,
   followUpPage,
 } from '../support/follow-ups.ts';
+import { findAnywhere } from '../support/repair.ts';
 import { followUpAt, localAddress, pathTo, readPlace, writePlace } from './addresses.ts';
 import { aboutAnswer, gradeBadge, wordsOf } from './answers.ts';
 import { Audit } from './audit.ts';
@@ -81,6 +82,7 @@ function listFollowUps(app: FastifyInstance, options: DashboardOptions): void {
     const body = followUpsView({
       ...(await shownOf(found, request, options)),
       counts,
+      told: await toldOf(query, options),
       isCut,
       report: value,
       query,
@@ -109,9 +111,10 @@ function showOne(app: FastifyInstance, options: DashboardOptions): void {
     const { journey, context } = await journeyOf(request, options);
     const { followUp } = journey;
     if (followUp === undefined) return reply.callNotFound();
+    const query = Query.parse(request.query);
     const body = followUpsView({
       ...(await shownOf([{ followUp, journey, context }], request, options)),
-      query: Query.parse(request.query),
+      ...{ query, told: await toldOf(query, options) },
       sources: [],
       csrf: mayAct(request) ? formToken(reply) : undefined,
     });
@@ -145,6 +148,25 @@ async function shownOf(
   return { answers, me: nameOf(request), now: now(), timeZone: config().feedback.timeZone };
 }
 
+/**
+ * What has become of the follow-up that the address names, if it is as the address says: anybody may open the address, later, or may have
+ * written it.
+ */
+async function toldOf({ did, of }: FollowUpQuery, { engine }: Pick<DashboardOptions, 'engine'>): Promise<Content> {
+  if (did === undefined) return undefined;
+  const found = await findAnywhere(engine(), of).catch((error: unknown) => {
+    if (error instanceof CloseloopError && error.advice.kind === 'permanent') return undefined;
+    throw error;
+  });
+  const { state, takenBy, doneBy } = found?.journey.followUp ?? {};
+  if (found === undefined || state !== states[did]) return undefined;
+  const which = html`<a href="${followUpAt(found.context.name, found.journey.id)}">${refOf(found.context.name, found.journey.id)}</a>`;
+  if (state === 'open') return told(html`${which} is open again.`);
+  return told(html`${state === 'taken' ? takenBy : doneBy} has ${state} ${which}.`);
+}
+
+const states = { take: 'taken', done: 'done', reopen: 'open' } as const;
+
 function filterOf({ show }: FollowUpQuery, request: FastifyRequest): FollowUpFilter {
   return {
     done: show === 'done',
@@ -173,6 +195,8 @@ interface FollowUps {
   /** The figures of thirty days; undefined: closeloop has not counted them yet. */
   report?: { now: FollowUpFigures; before: FollowUpFigures; isCut: boolean } | undefined;
   query: FollowUpQuery;
+  /** The message about what the person has just done. */
+  told: Content;
   /** The place after which the next page begins. */
   next?: string;
   /** Whether closeloop stopped reading before the last follow-up. */
@@ -188,7 +212,7 @@ interface FollowUps {
 
 function followUpsView(shown: FollowUps): Html {
   const { answers, counts, query, next } = shown;
-  return html`${deedTold(query)}
+  return html`${shown.told}
 ${counts && followUpTabs(counts, query)}
 ${counts && sourceFilter(shown)}
 ${shown.report && figures(shown.report)}
@@ -217,15 +241,6 @@ const nothing: Record<FollowUpQuery['show'], string> = {
   mine: 'You have taken none.',
   done: 'None was done yet.',
 };
-
-const deedWords = { take: 'is yours', done: 'is done', reopen: 'is open again' } as const;
-
-function deedTold({ did, of }: FollowUpQuery): Content {
-  if (did === undefined) return undefined;
-  const [, source, id] = /^([^/]+)\/(.+)$/.exec(of) ?? [];
-  const which = source === undefined || id === undefined ? 'It' : html`<a href="${followUpAt(source, id)}">${of}</a>`;
-  return told(html`${which} ${deedWords[did]}.`);
-}
 
 function addressOf({ show, source }: FollowUpQuery, more: Record<string, string> = {}): string {
   return pathTo('/follow-ups', { show: show === 'open' ? '' : show, source, ...more });

@@ -26,8 +26,8 @@ const Named = z.object({ source: z.string(), id: z.string() });
 class NotFound extends CloseloopError {
   readonly statusCode = 404;
 
-  constructor(cause: CloseloopError) {
-    super(cause.message, cause.advice, { cause });
+  constructor(ref: string, cause: CloseloopError) {
+    super(`There is no journey "${ref}": it was removed, or the address is wrong.`, cause.advice, { cause });
   }
 }
 
@@ -37,8 +37,9 @@ class NotFound extends CloseloopError {
  */
 export async function journeyOf(request: FastifyRequest, { engine }: Pick<DashboardOptions, 'engine'>) {
   const { source, id } = Named.parse(request.params);
-  return await findAnywhere(engine(), refOf(source, id)).catch((error: unknown) => {
-    if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(error);
+  const ref = refOf(source, id);
+  return await findAnywhere(engine(), ref).catch((error: unknown) => {
+    if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(ref, error);
     throw error;
   });
 }
