@@ -156,5 +156,5 @@ ${counts.open === 0 ? html`<p class="notice good">Nobody.</p>` : html`<ul class=
 function answerPart(overview: Overview): Html {
   const { answers, now, timeZone } = overview;
   return html`<section id="newest" data-live="${everySeconds}"><h2>Newest answers</h2>
-${answers.length === 0 ? html`<p class="notice">None in this period.</p>` : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone }))}</ul><p><a href="${answersAt(daysOf(overview))}">All answers</a></p>`}</section>`;
+${answers.length === 0 ? html`<p class="notice">None in this period.</p>` : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone, kept: daysOf(overview) }))}</ul><p><a href="${answersAt(daysOf(overview))}">All answers</a></p>`}</section>`;
 }
