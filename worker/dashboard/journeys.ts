@@ -80,13 +80,11 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
     const query = queryOf(request.query);
     const all = await options.engine().sources();
     const page = await journeysOf(query, options, { size, most });
-    const nouns = new Map(all.map(({ name, source }) => [name, source.recordNoun]));
     const rules = [...new Set(all.flatMap((context) => context.rules.map(({ name }) => name)))];
     const { timeZone } = options.config().feedback;
     const body = journeysView({
       ...{ ...page, query, timeZone, rules, now: options.now(), contacts: seesContacts(request) },
       ...{ isSearch: isSearch(query), mayAct: mayAct(request), told: ManyResult.parse(request.query) },
-      journeys: page.journeys.map((one) => ({ ...one, recordNoun: nouns.get(one.source) })),
       sources: all.map(({ name }) => name),
     });
     return await show(reply, { title: 'Journeys', section: '/journeys', body });
@@ -237,8 +235,6 @@ function dayAfter(day: string): string {
 
 interface ListedJourney {
   source: string;
-  /** The word for the source's records: "ticket". */
-  recordNoun?: string | undefined;
   journey: Journey;
 }
 
@@ -321,13 +317,13 @@ function table(list: List): Html {
   return html`<form method="get" action="/many/replay">${shown}${manyLinks(list.query, of)}</form>`;
 }
 
-function row({ source, recordNoun, journey }: ListedJourney, { contacts, mayAct, now, timeZone }: List): Content[] {
+function row({ source, journey }: ListedJourney, { contacts, mayAct, now, timeZone }: List): Content[] {
   const { id, state, updatedAt, rule, values = {} } = journey;
   const contact = askedContactOf(journey);
   return [
     html`${mayAct && checkbox(refOf(source, id))}${journeyLink(source, id)}`,
     contact ? shownContact(contact, contacts) : '–',
-    stateBadge(state, recordNoun),
+    stateBadge(state),
     whyOf(journey, timeZone),
     Object.values(values).map(String).filter(Boolean).join(' · '),
     rule ?? '–',

@@ -144,7 +144,7 @@ function followUpPart({ followUps, counts, now }: Overview): Html {
     const late = isOverdue(followUp, now);
     const who = followUp.state === 'taken' ? `taken by ${followUp.takenBy}` : 'nobody has taken it';
     return html`<li class="${late ? 'card bad' : 'card'}"><p>${gradeBadge(answer)} <span class="state ${late ? 'bad' : 'wait'}">${late ? '' : 'due '}${dueInWords(followUp, now)}</span> <span class="quiet">${who}</span></p>
-<p><a href="${followUpAt(source, id)}">${comment === '' ? 'Without words' : comment}</a></p><p class="quiet about">${values
+<p class="said"><a href="${followUpAt(source, id)}">${comment === '' ? 'Without words' : comment}</a></p><p class="quiet about">${values
       .map(([, value]) => value)
       .filter((one) => one !== '')
       .join(' · ')}</p></li>`;

@@ -12,15 +12,13 @@ import { ago, moment, sentence, time } from '../times.ts';
 import { type Bar, barChart, shareBar } from './charts.ts';
 import { count, percent } from './figures.ts';
 import { actingForm, reasonField } from './forms.ts';
-import { type Column, table as dataTable, drawn, nounOf, right, stateBadge, stateName } from './table.ts';
+import { type Column, table as dataTable, drawn, right, stateBadge, stateNames } from './table.ts';
 
 interface ShownSource {
   state: SourceState;
   quotas: readonly { quota: string; limit: number; remaining: number }[];
   /** Whether closeloop polls the source. */
   polls: boolean;
-  /** The word for the source's records: "ticket". */
-  recordNoun: string | undefined;
 }
 
 export interface Operations {
@@ -55,7 +53,7 @@ ${tests.map((why) => html`<p class="notice">${why}</p>`)}
 <h2>Needs a person</h2>
 ${notices(operations)}
 ${causesPart(operations)}
-<h2>On their way</h2>
+<h2>On their way, or there</h2>
 ${flow(way, sources)}
 <h2>Closed without a rating</h2>
 ${flow(left, sources)}
@@ -67,9 +65,8 @@ ${table(sources, { timeZone, mayAct })}
 }
 
 function flow(states: readonly JourneyState[], sources: readonly ShownSource[]): Html {
-  const noun = nounOf(sources);
   const total = (state: JourneyState) => sources.reduce((sum, one) => sum + one.state.journeys[state], 0);
-  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${stateName(state, noun)}</a></li>`)}</ul>`;
+  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${stateNames[state]}</a></li>`)}</ul>`;
 }
 
 interface Notice {
@@ -241,8 +238,9 @@ function needs(state: 'parked' | 'failed', source: string, count: number, remedy
 function dayPart({ hours, timeZone }: Operations): Content {
   if (hours === undefined) return undefined;
   const charts = [
-    { name: 'Deliveries', of: ({ deliveries }: HourOfWork) => deliveries, at: listAt({}) },
-    { name: 'Asked', of: ({ asked }: HourOfWork) => asked, at: listAt({ state: 'asked' }) },
+    { name: 'Deliveries', of: ({ deliveries }: HourOfWork) => deliveries },
+    { name: 'Asked', of: ({ asked }: HourOfWork) => asked },
+    // Only of these there is a list: the state of the others has changed since.
     { name: 'Failed', of: ({ failed }: HourOfWork) => failed, at: listAt({ state: 'failed' }) },
   ];
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });
@@ -250,7 +248,7 @@ function dayPart({ hours, timeZone }: Operations): Content {
   return html`<h2>The last 24 hours</h2>
 <div class="scores">${charts.map(
     ({ name, of, at }) =>
-      html`<figure class="trend score"><figcaption><a href="${at}">${name}</a>: <b>${total(of)}</b></figcaption>
+      html`<figure class="trend score"><figcaption>${at === undefined ? name : html`<a href="${at}">${name}</a>`}: <b>${total(of)}</b></figcaption>
 ${barChart(barsOf(hours, of, clock), `${name} in each of the last 24 hours; the table below has the figures`)}</figure>`,
   )}</div>
 <details><summary>Figures</summary>${dataTable({
