@@ -90,7 +90,7 @@ test('a mail says what the service counts and what customers wrote, in both part
     expect(part).toContain('3 of 3 answered, 100 %');
     expect(part).toContain('https://toy.example/records/a');
     expect(part).toContain('Kind and quick');
-    expect(part).toContain('1 opened in this week, none of them done. 1 is open now.');
+    expect(part).toContain('1 opened in this week, none of them done, 1 overdue. 1 is open now.');
     expect(part).toContain('for Maria');
     expect(part).not.toContain('As always');
   }
