@@ -287,7 +287,7 @@ export interface Source<Shape extends object = object> {
     /** Examples: 'deal-7 or ticket-7'. */
     like: string;
   };
-  /** The word for a record on pages: 'ticket', 'order'. Left out: 'record'. */
+  /** The word for a record in mails: 'ticket', 'order'. Left out: 'record'. */
   recordNoun?: string;
   /** Whether this id, which the sender has chosen, may be a customer's name or number. Left out: the vendor counts its records. */
   mayNamePerson?(recordId: string): boolean;

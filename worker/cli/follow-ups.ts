@@ -14,6 +14,7 @@ import {
   stateInWords,
 } from '../support/follow-ups.ts';
 import { findJourney } from '../support/journey-filter.ts';
+import { inZone } from '../support/shown-time.ts';
 import { print, printTable } from './output.ts';
 import { type CommandOptions, whoIAm } from './runtime.ts';
 import { type StoredSource, withStored } from './with-stored.ts';
@@ -106,7 +107,10 @@ export async function stepFollowUp({ by = whoIAm(), ...options }: StepOptions, d
   return await withStored(options, async ({ anySource }) => {
     const { journey, context } = await findJourney(options.journey, anySource);
     const now = new Date();
-    const followUp = await changeFollowUp(journey, { ...deed, by, at: now }, context);
+    const followUp = await changeFollowUp(journey, { ...deed, by, at: now }, context).catch((error: unknown) => {
+      if (!(error instanceof CloseloopError)) throw error;
+      throw new CloseloopError(inZone(error.message, context.timeZone), error.advice, { cause: error });
+    });
     const line = `${refOf(context.name, journey.id)} is ${stateInWords(followUp, now)}.`;
     print({ ...options, timeZone: context.timeZone }, forMachines({ followUp, journey, context }, now), line);
     return 0;

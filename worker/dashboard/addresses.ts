@@ -29,6 +29,14 @@ export function listAt(query: Readonly<Record<string, string | undefined>>): str
   return pathTo('/journeys', query);
 }
 
+/** The field that says that an action is meant for all journeys of its filter. */
+export const allOf = 'all';
+
+/** The address of the page on which a person confirms an action for all journeys that match the filter. */
+export function manyAt(action: string, filter: Readonly<Record<string, string | undefined>>): string {
+  return pathTo(`/many/${action}`, { ...filter, [allOf]: 'yes' });
+}
+
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** The address of the answers that fit this filter. @param values of custom fields, by name */

@@ -185,25 +185,31 @@ export function wordsOf({ comment }: Pick<ShownAnswer, 'comment'>): Content {
   return comment !== '' && html`<p class="said">${comment}</p>`;
 }
 
-/** An answer in a list, with further content below it. */
-export function answerCard(answer: ShownAnswer, clock: { now: Date; timeZone: string }, below?: Content): Html {
+/** An answer in a list, with further content below it. @param kept the visitor's filter, which the links keep */
+export function answerCard(
+  answer: ShownAnswer,
+  { kept, ...clock }: { now: Date; timeZone: string; kept: Kept },
+  below?: Content,
+): Html {
   const { at, comment } = answer;
   return html`<li class="card"><p class="card-head">${gradeBadge(answer)} <span class="quiet">${comment === '' && 'without words · '}${at && ago(at, clock.now, clock.timeZone)}</span></p>
 ${wordsOf(answer)}
-${aboutAnswer(answer)}${below}</li>`;
+${aboutAnswer(answer, kept)}${below}</li>`;
 }
 
+type Kept = Readonly<Record<string, string | undefined>>;
+
 /** The customer, the campaign and the values. Each links to the answers that share it. */
-export function aboutAnswer(answer: ShownAnswer): Html {
+export function aboutAnswer(answer: ShownAnswer, kept: Kept = {}): Html {
   const { customer, campaign, campaignName, values, isTest } = answer;
   const parts: Content[] = [
     isTest && html`<strong>Test</strong>`,
     customer,
     ...values.map(
-      ([field, value]) => value !== '' && html`${field} <a href="${answersAt({}, { [field]: value })}">${value}</a>`,
+      ([field, value]) => value !== '' && html`${field} <a href="${answersAt(kept, { [field]: value })}">${value}</a>`,
     ),
     campaign !== undefined &&
-      html`<a href="${answersAt({ campaign: String(campaign) })}">${campaignName === '' ? `Campaign ${campaign}` : campaignName}</a>`,
+      html`<a href="${answersAt({ ...kept, campaign: String(campaign) })}">${campaignName === '' ? `Campaign ${campaign}` : campaignName}</a>`,
     recordLinks(answer),
   ];
   const shown = parts.filter((one) => one !== false && one !== undefined && one !== '');
@@ -233,11 +239,14 @@ interface Answers {
 
 function answersView(shown: Answers): Html {
   const { answers, period, query, now, timeZone } = shown;
+  const card = { now, timeZone, kept: { ...daysOf(shown), ...keptIn(query) } };
+  // Only a list of one page tells how many there are.
+  const isWhole = shown.next === undefined && !shown.isCut && query.after === '';
   return html`${periodTabs('/answers', query, keptIn(query))}
 ${filter(shown)}
-<p><strong>${daysInWords(period)}</strong> <span class="quiet">in days of ${timeZone}: answers given or changed then, the newest first, of customers that closeloop has asked.</span></p>
+<p><strong>${daysInWords(period)}</strong> <span class="quiet">in days of ${timeZone}: answers given or changed then, the newest first, of customers that closeloop has asked.</span>${isWhole && answers.length > 0 && html` ${answers.length} ${answers.length === 1 ? 'answer' : 'answers'}.`}</p>
 ${leagues(shown)}
-${answers.length === 0 ? nothing(shown) : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone }, one.followUp && html`<p>Follow-up: ${followUpLink(one.source, one, shown)}</p>`))}</ul>`}
+${answers.length === 0 ? nothing(shown) : html`<ul class="cards">${answers.map((one) => answerCard(one, card, one.followUp && html`<p>Follow-up: ${followUpLink(one.source, one, shown)}</p>`))}</ul>`}
 ${further(shown)}`;
 }
 

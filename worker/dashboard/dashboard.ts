@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { createGuarded } from '../operations/guarded.ts';
 import { answersWithin } from '../redis/unavailable.ts';
@@ -9,7 +10,7 @@ import { countFollowUps } from '../support/follow-ups.ts';
 import { showAnswers } from './answers.ts';
 import { showFollowUps } from './follow-ups.ts';
 import { showGrades } from './grades.ts';
-import { guardAccess, hostGuard } from './guard.ts';
+import { guardAccess, hostGuard, isFromElsewhere } from './guard.ts';
 import { type Content, type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
@@ -17,7 +18,7 @@ import { identifier, showLogin } from './login.ts';
 import { actOnMany } from './many.ts';
 import { showOperations } from './operations.ts';
 import { showOverview } from './overview.ts';
-import { type DashboardOptions, decoratePages, show } from './pages.ts';
+import { type DashboardOptions, decoratePages, sectionOf, show } from './pages.ts';
 import { showPeople } from './people.ts';
 import { createReadings } from './readings.ts';
 import { showSettings } from './settings.ts';
@@ -87,10 +88,10 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   showPeople(app, options);
   showOperations(app, options);
   showSettings(app, options);
-  app.setNotFoundHandler(async (_request, reply) => {
-    return await show(reply, { title: 'Not found', body: back('There is no such page.') }, 404);
+  app.setNotFoundHandler(async (request, reply) => {
+    return await show(reply, { title: 'Not found', body: refused('There is no such page.', request) }, 404);
   });
-  app.setErrorHandler(async (error, _request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
     const status = statusOf(error);
     // The message of a CloseloopError is written for people; the message of any other error may quote secrets or personal data.
     const isOurs = error instanceof CloseloopError;
@@ -98,13 +99,23 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
     const why = status >= 500 ? 'Something went wrong here: the log of this process says what.' : 'Not understood.';
     const title = status === 404 ? 'Not found' : 'That did not work';
     const { timeZone } = options.config().feedback;
-    return await show(reply, { title, body: back(isOurs ? sentence(messageOf(error), timeZone) : why) }, status);
+    const told = isOurs ? sentence(messageOf(error), timeZone) : why;
+    return await show(reply, { title, body: refused(told, request) }, status);
   });
   return app;
 }
 
-function back(text: Content): Html {
-  return html`<p class="notice">${text}</p><p><a href="/">Overview</a></p>`;
+/** The texts that people type into forms which change something. */
+const Typed = z.object({ outcome: z.string().catch(''), why: z.string().catch('') });
+
+/** Says why something was not done, and gives back what the person typed. A text from another site is not shown. */
+function refused(text: Content, request: FastifyRequest): Html {
+  const { at, name } = sectionOf(request.url);
+  const form = isFromElsewhere(request) ? undefined : Typed.safeParse(request.body).data;
+  const typed = form && (form.outcome || form.why);
+  return html`<p class="notice">${text}</p>
+${typed && html`<p><label for="typed">What you have typed, to copy</label><textarea id="typed" rows="6" readonly>${typed}</textarea></p>`}
+<p><a href="${at}">${name}</a></p>`;
 }
 
 function statusOf(error: unknown): number {

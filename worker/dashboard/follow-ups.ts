@@ -15,6 +15,7 @@ import {
   followUpPage,
   personInWords,
 } from '../support/follow-ups.ts';
+import { findAnywhere } from '../support/repair.ts';
 import { followUpAt, localAddress, pathTo, readPlace, writePlace } from './addresses.ts';
 import { aboutAnswer, gradeBadge, wordsOf } from './answers.ts';
 import { Audit } from './audit.ts';
@@ -82,6 +83,7 @@ function listFollowUps(app: FastifyInstance, options: DashboardOptions): void {
     const body = followUpsView({
       ...(await shownOf(found, request, options)),
       counts,
+      told: await toldOf(query, options),
       isCut,
       report: value,
       query,
@@ -110,9 +112,10 @@ function showOne(app: FastifyInstance, options: DashboardOptions): void {
     const { journey, context } = await journeyOf(request, options);
     const { followUp } = journey;
     if (followUp === undefined) return reply.callNotFound();
+    const query = Query.parse(request.query);
     const body = followUpsView({
       ...(await shownOf([{ followUp, journey, context }], request, options)),
-      query: Query.parse(request.query),
+      ...{ query, told: await toldOf(query, options) },
       sources: [],
       csrf: mayAct(request) ? formToken(reply) : undefined,
     });
@@ -146,6 +149,25 @@ async function shownOf(
   return { answers, me: nameOf(request), now: now(), timeZone: config().feedback.timeZone };
 }
 
+/**
+ * What has become of the follow-up that the address names, if it is as the address says: anybody may open the address, later, or may have
+ * written it.
+ */
+async function toldOf({ did, of }: FollowUpQuery, { engine }: Pick<DashboardOptions, 'engine'>): Promise<Content> {
+  if (did === undefined) return undefined;
+  const found = await findAnywhere(engine(), of).catch((error: unknown) => {
+    if (error instanceof CloseloopError && error.advice.kind === 'permanent') return undefined;
+    throw error;
+  });
+  const { state, takenBy, doneBy } = found?.journey.followUp ?? {};
+  if (found === undefined || state !== states[did]) return undefined;
+  const which = html`<a href="${followUpAt(found.context.name, found.journey.id)}">${refOf(found.context.name, found.journey.id)}</a>`;
+  if (state === 'open') return told(html`${which} is open again.`);
+  return told(html`${state === 'taken' ? takenBy : doneBy} has ${state} ${which}.`);
+}
+
+const states = { take: 'taken', done: 'done', reopen: 'open' } as const;
+
 function filterOf({ show }: FollowUpQuery, request: FastifyRequest): FollowUpFilter {
   return {
     done: show === 'done',
@@ -174,6 +196,8 @@ interface FollowUps {
   /** The figures of thirty days; undefined: closeloop has not counted them yet. */
   report?: { now: FollowUpFigures; before: FollowUpFigures; isCut: boolean } | undefined;
   query: FollowUpQuery;
+  /** The message about what the person has just done. */
+  told: Content;
   /** The place after which the next page begins. */
   next?: string;
   /** Whether closeloop stopped reading before the last follow-up. */
@@ -189,7 +213,7 @@ interface FollowUps {
 
 function followUpsView(shown: FollowUps): Html {
   const { answers, counts, query, next } = shown;
-  return html`${deedTold(query)}
+  return html`${shown.told}
 ${counts && followUpTabs(counts, query)}
 ${counts && sourceFilter(shown)}
 ${shown.report && figures(shown.report)}
@@ -200,13 +224,14 @@ ${counts === undefined && html`<p><a href="/follow-ups">All follow-ups</a></p>`}
 
 function figures({ now, before, isCut }: NonNullable<FollowUps['report']>): Content {
   if (now.opened === 0 && before.opened === 0) return undefined;
-  const { firstActionMs, gradedAgain, recovered } = now;
+  const { firstActionMs, untaken, gradedAgain, recovered } = now;
+  const due = now.done + now.overdue;
   const first = firstActionMs === null ? '–' : minutesInWords(Math.round(firstActionMs / 60_000));
   return html`<dl class="counts" aria-label="Thirty days">
 <div><dt>Opened in 30 days</dt><dd>${count(now.opened)} ${countChange(now.opened, before.opened)}</dd></div>
 <div><dt>Done</dt><dd>${count(now.done)}</dd></div>
-<div><dt>Done in time</dt><dd>${percent(now.done === 0 ? null : now.withinDue / now.done)}</dd></div>
-<div><dt>First taken up after</dt><dd>${first}</dd></div>
+<div><dt>Done in time</dt><dd>${percent(due === 0 ? null : now.withinDue / due)}${due > 0 && html` <small class="quiet">${count(now.withinDue)} of ${count(due)} that are done or overdue</small>`}</dd></div>
+<div><dt>First taken up after</dt><dd>${first}${untaken > 0 && html` <small class="quiet">${count(untaken)} not taken up yet</small>`}</dd></div>
 <div><dt>Happier afterwards</dt><dd>${gradedAgain === 0 ? '–' : `${recovered} of ${gradedAgain}`} <small class="quiet">who graded again</small></dd></div>
 </dl>${isCut && html`<p class="quiet">Of the last ${count(now.opened)} that were looked at: there are more.</p>`}`;
 }
@@ -217,15 +242,6 @@ const nothing: Record<FollowUpQuery['show'], string> = {
   mine: 'You have taken none, and none is meant for you.',
   done: 'None was done yet.',
 };
-
-const deedWords = { take: 'is yours', done: 'is done', reopen: 'is open again' } as const;
-
-function deedTold({ did, of }: FollowUpQuery): Content {
-  if (did === undefined) return undefined;
-  const [, source, id] = /^([^/]+)\/(.+)$/.exec(of) ?? [];
-  const which = source === undefined || id === undefined ? 'It' : html`<a href="${followUpAt(source, id)}">${of}</a>`;
-  return told(html`${which} ${deedWords[did]}.`);
-}
 
 function addressOf({ show, source }: FollowUpQuery, more: Record<string, string> = {}): string {
   return pathTo('/follow-ups', { show: show === 'open' ? '' : show, source, ...more });

@@ -117,10 +117,15 @@ export function guardAccess(app: FastifyInstance, { publicUrl, seal, identify }:
     if (access === 'unasked') return;
     request.setDecorator(visitor, await identify(request));
     if (access === 'anybody') return;
-    if (visitorOf(request) === undefined) return await sendToLogin(request, reply);
+    if (visitorOf(request) === undefined)
+      return isReading(request) ? await reply.redirect(loginAt(request.url), 303) : undefined;
     if (access === 'act' && !mayAct(request)) throw new Refused(403, 'You may look at this page, but not act on it.');
   });
   app.addHook('preHandler', async (request) => {
+    const { access } = request.routeOptions.config;
+    // Refused only here, where the form is read: the page of the refusal shows what the person typed.
+    if (access !== 'unasked' && access !== 'anybody' && visitorOf(request) === undefined)
+      throw new Refused(401, 'You are not logged in any more: log in, and send the form again.');
     if (request.is404) return;
     if (isFromElsewhere(request)) throw forged();
     if (isReading(request) || request.routeOptions.config.isSearch) return;
@@ -195,7 +200,7 @@ class FormTokens {
  * Whether a request comes from another site, by the headers that browsers send. A link from another site is followed; a picture or a form
  * there is refused, as it would make closeloop call the service and the vendors.
  */
-function isFromElsewhere({ method, headers }: FastifyRequest): boolean {
+export function isFromElsewhere({ method, headers }: FastifyRequest): boolean {
   const { origin, host = '', 'sec-fetch-site': site = 'same-origin', 'sec-fetch-mode': mode } = headers;
   if (method === 'GET' && mode === 'navigate') return false;
   if (site !== 'same-origin') return true;
@@ -217,11 +222,6 @@ class Refused extends CloseloopError {
 /** The error for a form or another request that no page of closeloop sent, or that a page of an earlier visit sent. */
 function forged(): Refused {
   return new Refused(403, 'This form did not come from this page, or is from an earlier visit: load the page again.');
-}
-
-async function sendToLogin(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  if (isReading(request)) return await reply.redirect(loginAt(request.url), 303);
-  throw new Refused(401, 'You are not logged in any more: log in, and send the form again.');
 }
 
 function isReading({ method }: FastifyRequest): boolean {

@@ -26,8 +26,8 @@ const Named = z.object({ source: z.string(), id: z.string() });
 class NotFound extends CloseloopError {
   readonly statusCode = 404;
 
-  constructor(cause: CloseloopError) {
-    super(cause.message, cause.advice, { cause });
+  constructor(ref: string, cause: CloseloopError) {
+    super(`There is no journey "${ref}": it was removed, or the address is wrong.`, cause.advice, { cause });
   }
 }
 
@@ -37,8 +37,9 @@ class NotFound extends CloseloopError {
  */
 export async function journeyOf(request: FastifyRequest, { engine }: Pick<DashboardOptions, 'engine'>) {
   const { source, id } = Named.parse(request.params);
-  return await findAnywhere(engine(), refOf(source, id)).catch((error: unknown) => {
-    if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(error);
+  const ref = refOf(source, id);
+  return await findAnywhere(engine(), ref).catch((error: unknown) => {
+    if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(ref, error);
     throw error;
   });
 }
@@ -80,7 +81,6 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
     const body = journeyView({
       journey,
       source: context.name,
-      recordNoun: source.recordNoun,
       trace,
       calls,
       survey: await surveys.answersOf(journey, context.feedback),
@@ -168,8 +168,6 @@ function settledOf(body: unknown): Settled {
 
 interface ShownJourney {
   source: string;
-  /** The word for the source's records: "ticket". */
-  recordNoun: string | undefined;
   journey: Journey;
   trace: readonly TraceLine[];
   calls: readonly JourneyCall[];
@@ -221,10 +219,10 @@ const words: Record<Repair, { title: string; button: string; effect: string; don
 };
 
 function journeyView(shown: ShownJourney): Html {
-  const { journey, source, recordNoun, trace, others, repairs, timeZone, did } = shown;
+  const { journey, source, trace, others, repairs, timeZone, did } = shown;
   return html`${did && told(words[did].done)}
 <div id="journey" data-live>
-<p>${stateBadge(journey.state, recordNoun)} ${sentence(journey.why ?? '', timeZone)}</p>
+<p>${stateBadge(journey.state)} ${sentence(journey.why ?? '', timeZone)}</p>
 ${actions(source, journey, repairs)}
 ${factsOf(shown)}
 <h2>What happened</h2>
@@ -235,7 +233,7 @@ ${callsPart(shown)}
 ${
   others.length > 0 &&
   html`<h2>Other closings of this record</h2>
-<ul>${others.map((one) => html`<li>${stateBadge(one.state, recordNoun)} ${journeyLink(source, one.id)} ${one.why}</li>`)}</ul>`
+<ul>${others.map((one) => html`<li>${stateBadge(one.state)} ${journeyLink(source, one.id)} ${one.why}</li>`)}</ul>`
 }`;
 }
 

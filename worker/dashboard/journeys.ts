@@ -14,7 +14,7 @@ import { instant } from '../support/instant.ts';
 import { recordIn, type Searched, withinSource } from '../support/journey-filter.ts';
 import { isBefore, journeyPage } from '../support/journey-pages.ts';
 import { findAnywhere, type Repair } from '../support/repair.ts';
-import { journeyAt, listAt, pathTo, readPlace, writePlace } from './addresses.ts';
+import { journeyAt, listAt, manyAt, readPlace, writePlace } from './addresses.ts';
 import { mayAct, seesContacts } from './guard.ts';
 import { type Content, type Html, html } from './html.ts';
 import { causeOf } from './last-work.ts';
@@ -80,13 +80,11 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
     const query = queryOf(request.query);
     const all = await options.engine().sources();
     const page = await journeysOf(query, options, { size, most });
-    const nouns = new Map(all.map(({ name, source }) => [name, source.recordNoun]));
     const rules = [...new Set(all.flatMap((context) => context.rules.map(({ name }) => name)))];
     const { timeZone } = options.config().feedback;
     const body = journeysView({
       ...{ ...page, query, timeZone, rules, now: options.now(), contacts: seesContacts(request) },
       ...{ isSearch: isSearch(query), mayAct: mayAct(request), told: ManyResult.parse(request.query) },
-      journeys: page.journeys.map((one) => ({ ...one, recordNoun: nouns.get(one.source) })),
       sources: all.map(({ name }) => name),
     });
     return await show(reply, { title: 'Journeys', section: '/journeys', body });
@@ -237,8 +235,6 @@ function dayAfter(day: string): string {
 
 interface ListedJourney {
   source: string;
-  /** The word for the source's records: "ticket". */
-  recordNoun?: string | undefined;
   journey: Journey;
 }
 
@@ -321,13 +317,13 @@ function table(list: List): Html {
   return html`<form method="get" action="/many/replay">${shown}${manyLinks(list.query, of)}</form>`;
 }
 
-function row({ source, recordNoun, journey }: ListedJourney, { contacts, mayAct, now, timeZone }: List): Content[] {
+function row({ source, journey }: ListedJourney, { contacts, mayAct, now, timeZone }: List): Content[] {
   const { id, state, updatedAt, rule, values = {} } = journey;
   const contact = askedContactOf(journey);
   return [
     html`${mayAct && checkbox(refOf(source, id))}${journeyLink(source, id)}`,
     contact ? shownContact(contact, contacts) : '–',
-    stateBadge(state, recordNoun),
+    stateBadge(state),
     whyOf(journey, timeZone),
     Object.values(values).map(String).filter(Boolean).join(' · '),
     rule ?? '–',
@@ -382,8 +378,8 @@ const selectedName = (ref: string): string => `${selectedPrefix}${ref}`;
 function manyLinks(query: Readonly<Record<string, string | undefined>>, state: JourneyState | undefined): Content {
   const { after: _, ...filter } = query;
   const fitting = (state && ofState[state]) ?? [];
-  return html`<p class="actions">With the selected: ${manyActions.map((action) => html`<button formaction="/many/${action}">${manyTitles[action]}…</button> `)}</p>
-${fitting.length > 0 && html`<p class="actions">With all that fit: ${fitting.map((action) => html`<a class="button" href="${pathTo(`/many/${action}`, filter)}">${manyTitles[action]} all…</a> `)}</p>`}`;
+  return html`${Object.entries(filter).map(([name, value]) => value && hidden(name, value))}<p class="actions">With the selected: ${manyActions.map((action) => html`<button formaction="/many/${action}">${manyTitles[action]}…</button> `)}</p>
+${fitting.length > 0 && html`<p class="actions">With all that fit: ${fitting.map((action) => html`<a class="button" href="${manyAt(action, filter)}">${manyTitles[action]} all…</a> `)}</p>`}`;
 }
 
 /** The sentence above the list about the action that the person has just done. */

@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import { findAnywhere, repairsOf } from '../support/repair.ts';
-import { listAt } from './addresses.ts';
+import { allOf, listAt } from './addresses.ts';
 import { Audit } from './audit.ts';
 import { formToken, nameOf } from './guard.ts';
 import { type Html, html } from './html.ts';
@@ -36,7 +36,8 @@ export function actOnMany(app: FastifyInstance, options: DashboardOptions): void
     const { action } = Action.safeParse(request.params).data ?? {};
     if (action === undefined) return reply.callNotFound();
     const fields = fieldsOf(request.query);
-    const refs = await refsFor(fields, options);
+    const refs = await refsFor(fields, action, options);
+    if (refs.length === 0) return await showNothing(reply, fields);
     const body = manyView({ action, refs, fields, csrf: formToken(reply) });
     return await show(reply, { title: `${manyTitles[action]} ${refs.length} journeys?`, section: '/journeys', body });
   });
@@ -45,10 +46,12 @@ export function actOnMany(app: FastifyInstance, options: DashboardOptions): void
     const { action } = Action.safeParse(request.params).data ?? {};
     if (action === undefined) return reply.callNotFound();
     const fields = fieldsOf(request.body);
-    const all = await refsFor(fields, options);
+    const all = await refsFor(fields, action, options);
+    if (all.length === 0) return await showNothing(reply, fields);
     const refs = all.slice(0, mostAtOnce);
     const { state = '', source = '' } = queryOf(fields);
-    const about = [source, state].filter(Boolean).join(' ') || 'selected';
+    const about =
+      selectedIn(fields).length > 0 ? 'selected' : ['all that fit:', source, state].filter(Boolean).join(' ');
     await audit.note({ at: options.now(), who: nameOf(request), what: `${action} of ${refs.length} journeys`, about });
     const refused = await refusedOf(refs, action, request);
     const { after: _, ...filter } = queryOf(fields);
@@ -85,15 +88,33 @@ function fieldsOf(given: unknown): Fields {
   return z.record(z.string(), z.string().max(4_000).catch('')).parse(given ?? {});
 }
 
-/** The references of the selected journeys; if none is selected, of all journeys that match the filter and allow the action. */
-async function refsFor(fields: Fields, options: DashboardOptions): Promise<string[]> {
-  const selected = Object.keys(fields).filter((name) => name.startsWith(selectedPrefix));
-  if (selected.length > 0) return selected.slice(0, most).map((name) => name.slice(selectedPrefix.length));
+function selectedIn(fields: Fields): string[] {
+  return Object.keys(fields).flatMap((name) =>
+    name.startsWith(selectedPrefix) ? [name.slice(selectedPrefix.length)] : [],
+  );
+}
+
+/** Whether the person wants all journeys of a state. No filter at all never means every journey of the account. */
+const isAll = (fields: Fields): boolean => allOf in fields && queryOf(fields).state !== undefined;
+
+/** The references of the selected journeys, or of all journeys that match the filter and allow the action, where the person wants all. */
+async function refsFor(fields: Fields, action: ManyAction, options: DashboardOptions): Promise<string[]> {
+  const selected = selectedIn(fields);
+  if (selected.length > 0) return selected.slice(0, most);
+  if (!isAll(fields)) return [];
   const query: ListQuery = { ...queryOf(fields), after: undefined };
   const { journeys } = await journeysOf(query, options, { size: most, most });
   return journeys
-    .filter(({ journey }) => repairsOf(journey).length > 0)
+    .filter(({ journey }) => repairsOf(journey).includes(action))
     .map(({ source, journey }) => refOf(source, journey.id));
+}
+
+async function showNothing(reply: FastifyReply, fields: Fields): Promise<FastifyReply> {
+  const why = isAll(fields)
+    ? 'No journey of these can have that.'
+    : 'Select some first: tick journeys in the list. Nothing was done.';
+  const body = html`<p class="notice">${why}</p><p class="actions">${backTo(listAt(queryOf(fields)))}</p>`;
+  return await show(reply, { title: 'No journeys', section: '/journeys', body });
 }
 
 const shownRefs = 20;
@@ -107,9 +128,6 @@ interface Many {
 }
 
 function manyView({ action, refs, fields, csrf }: Many): Html {
-  const back = listAt({ ...fields, after: undefined });
-  if (refs.length === 0)
-    return html`<p class="notice">No journey of these can have that.</p><p class="actions">${backTo(back)}</p>`;
   const reason =
     action === 'cancel' &&
     reasonField('Why, for their timelines (no names: it outlives an erasure)', 'cancelled by a person');
@@ -122,6 +140,6 @@ ${actingForm({
   csrf,
   content: [Object.entries(fields).map(([name, value]) => hidden(name, value)), reason],
   button: `${manyTitles[action]} ${Math.min(refs.length, mostAtOnce)} journeys`,
-  back,
+  back: listAt(queryOf(fields)),
 })}`;
 }

@@ -108,7 +108,7 @@ export async function stateOfAll({
           stateOfSource(stored, { service: down, redis, now: now() }),
           remainingQuotas(redis, context.account ?? nameInEarnest(context.storedAs), new Date()),
         ]);
-        return { state, quotas, polls: context.source.poll !== undefined, recordNoun: context.source.recordNoun };
+        return { state, quotas, polls: context.source.poll !== undefined };
       }),
     ),
     collecting.paused(),

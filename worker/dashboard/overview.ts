@@ -101,7 +101,7 @@ function health({ notices: { urgent, others } }: Overview): Html {
       ? ['notice bad', `${urgent} ${urgent === 1 ? 'thing needs' : 'things need'} a person`]
       : others > 0
         ? ['notice', others === 1 ? '1 thing mends itself' : `${others} things mend themselves`]
-        : ['notice good', 'All clear'];
+        : ['notice good', 'closeloop itself is all right'];
   return html`<p class="${tone} health" id="health" data-live="${everySeconds}"><a href="/operations">${text}</a></p>`;
 }
 
@@ -144,7 +144,7 @@ function followUpPart({ followUps, counts, now }: Overview): Html {
     const late = isOverdue(followUp, now);
     const who = followUp.state === 'taken' ? `taken by ${followUp.takenBy}` : 'nobody has taken it';
     return html`<li class="${late ? 'card bad' : 'card'}"><p>${gradeBadge(answer)} <span class="state ${late ? 'bad' : 'wait'}">${dueInWords(followUp, now)}</span> <span class="quiet">${who}</span></p>
-<p><a href="${followUpAt(source, id)}">${comment === '' ? 'Without words' : comment}</a></p><p class="quiet about">${values
+<p class="said"><a href="${followUpAt(source, id)}">${comment === '' ? 'Without words' : comment}</a></p><p class="quiet about">${values
       .map(([, value]) => value)
       .filter((one) => one !== '')
       .join(' · ')}</p></li>`;
@@ -156,5 +156,5 @@ ${counts.open === 0 ? html`<p class="notice good">Nobody.</p>` : html`<ul class=
 function answerPart(overview: Overview): Html {
   const { answers, now, timeZone } = overview;
   return html`<section id="newest" data-live="${everySeconds}"><h2>Newest answers</h2>
-${answers.length === 0 ? html`<p class="notice">None in this period.</p>` : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone }))}</ul><p><a href="${answersAt(daysOf(overview))}">All answers</a></p>`}</section>`;
+${answers.length === 0 ? html`<p class="notice">None in this period.</p>` : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone, kept: daysOf(overview) }))}</ul><p><a href="${answersAt(daysOf(overview))}">All answers</a></p>`}</section>`;
 }

@@ -49,6 +49,12 @@ const sections: readonly MenuItem[] = [
   { at: '/settings', name: 'Settings' },
 ];
 
+/** The section that an address belongs to: its pages, and the forms on them. */
+export function sectionOf(address: string): MenuItem {
+  const path = address.replace(/^\/many\//, '/journeys/').replace(/^\/sources\//, '/operations/');
+  return [...sections, followUpSection].findLast(({ at }) => path.startsWith(at)) ?? followUpSection;
+}
+
 /** A whole page. A visitor who has to log in first sees no links to other pages. */
 export function layout(
   { title, section, body }: Page,

@@ -68,7 +68,7 @@ export function firstActionOf({ firstActionAt, takenAt, doneAt }: FollowUp): Dat
 const asItIs = (followUp: FollowUp): FollowUpChange => ({ ok: true, followUp, trace: [] });
 
 const takenWords = ({ takenBy = 'somebody', takenAt }: FollowUp): string =>
-  `${takenBy} has taken it${takenAt ? ` at ${takenAt.toISOString()}` : ''}; to take it over, reopen it first`;
+  `${takenBy} has taken it${takenAt ? ` at ${takenAt.toISOString()}` : ''}; to take it over, give it back first`;
 
 const doneWords = ({ doneBy = 'somebody', doneAt }: FollowUp): string =>
   `${doneBy} has done it${doneAt ? ` at ${doneAt.toISOString()}` : ''}; reopen it if there is more to do`;

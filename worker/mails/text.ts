@@ -69,7 +69,7 @@ export function cut(comment: string): string {
 
 /** Empty where no follow-up was opened and none is open. */
 export function followUpsInWords({ followUps, every, openCount, overdueCount }: MailFigures): string[] {
-  const { opened, done, withinDue, firstActionMs, gradedAgain, recovered } = followUps;
+  const { opened, done, withinDue, untaken, firstActionMs, gradedAgain, recovered } = followUps;
   const most = openCount >= mostOpen ? `${count(mostOpen)} or more are` : `${count(openCount)} are`;
   const open = `${openCount === 1 ? '1 is' : most} open now`;
   const now =
@@ -79,7 +79,7 @@ export function followUpsInWords({ followUps, every, openCount, overdueCount }: 
   const first =
     firstActionMs === null
       ? ''
-      : `, the first action after ${minutesInWords(Math.round(firstActionMs / 60_000))} (median)`;
+      : `, the first action after ${minutesInWords(Math.round(firstActionMs / 60_000))} (median${untaken === 0 ? '' : `; ${count(untaken)} not taken up yet`})`;
   const ended = done === 0 ? 'none of them done' : `${count(done)} of them done, ${count(withinDue)} in time`;
   const again =
     gradedAgain === 0

@@ -13,6 +13,8 @@ export interface FollowUpFigures {
   withinDue: number;
   /** How many are not done though their time is up. */
   overdue: number;
+  /** How many nobody has taken or ended yet: they do not count in the median. */
+  untaken: number;
   /** The median of the time from opening until somebody first took or ended one; null: nobody has. */
   firstActionMs: number | null;
   /** How many of the customers have graded a later closing since. */
@@ -42,6 +44,7 @@ export function followUpFigures(of: readonly FollowedAnswer[], now: Date): Follo
     done: count(({ followUp }) => isDone(followUp)),
     withinDue: count(({ followUp }) => isDone(followUp) && (followUp.doneAt ?? now) <= followUp.dueAt),
     overdue: count(({ followUp }) => isOverdue(followUp, now)),
+    untaken: count(({ followUp }) => firstActionOf(followUp) === undefined),
     firstActionMs: medianOf(of.flatMap(({ followUp }) => firstActionMs(followUp) ?? [])),
     gradedAgain: count(({ next }) => next !== undefined),
     recovered: count(hasRecovered),

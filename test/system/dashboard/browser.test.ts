@@ -77,7 +77,7 @@ test('the demo names its page, which shows closings on their way, live', async (
   const { page, flaws } = await visit(browser, url);
   await page.goto('/operations');
   // Nothing is clicked and nothing loaded again: the page does it.
-  await page.locator('.flow a', { hasText: /^[1-9]\d*\s*On the ticket$/ }).waitFor();
+  await page.locator('.flow a', { hasText: /^[1-9]\d*\s*On the record$/ }).waitFor();
   expect(await page.getByRole('row', { name: /^support/ }).count()).toBe(1);
   expect(flaws).toEqual([]);
 });
@@ -176,7 +176,7 @@ test.each([
     await isClean();
     await tabTo(page, 'Done');
     await page.keyboard.press('Enter');
-    await page.getByRole('status').getByText('is done').waitFor();
+    await page.getByRole('status').getByText('has done').waitFor();
     await page.getByText('Called, sent a new cup').waitFor();
     expect((await loop.store.get('late.1'))?.followUp).toMatchObject({ state: 'done', doneBy: 'anna' });
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Answers' }).press('Enter');
@@ -238,7 +238,7 @@ test('an operator’s night by keyboard: two hundred journeys that stopped for o
     expect(await overhang(page)).toBe(0);
   }
   await page.goto('/settings');
-  await page.getByRole('row', { name: `anna replay of 200 journeys ${source} failed` }).waitFor();
+  await page.getByRole('row', { name: `anna replay of 200 journeys all that fit: ${source} failed` }).waitFor();
   expect(flaws).toEqual([]);
 });
 

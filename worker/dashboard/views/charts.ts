@@ -25,7 +25,8 @@ export interface ChartPoint {
 
 /** The size in the drawing's own units. Pages show it at about this width, so that its text is readable. */
 const [width, height] = [440, 180];
-const plot = { left: 38, right: width - 14, top: 18, bottom: height - 26 };
+/** Above the highest figure there is room for its text. */
+const plot = { left: 38, right: width - 14, top: 28, bottom: height - 26 };
 const mostNames = 5;
 
 /** Figures over time as a line, which is broken where a figure is missing. The page shows the table of the figures beside it. */
@@ -64,8 +65,7 @@ export function lineChart(points: readonly ChartPoint[], range: readonly [number
 /** The last figure of the line, which people look for first. */
 function lastFigure(last: { x: number; y: number; figure: number } | undefined): Html | undefined {
   if (last === undefined) return undefined;
-  const y = last.y - 10 < plot.top - 6 ? last.y + 18 : last.y - 10;
-  return html`<text class="value" x="${Math.min(last.x + 8, width - 2)}" y="${y}" text-anchor="end">${written(last.figure)}</text>`;
+  return html`<text class="value" x="${Math.min(last.x + 8, width - 2)}" y="${last.y - 10}" text-anchor="end">${written(last.figure)}</text>`;
 }
 
 /** The marks of the axis, from the lowest: every grade of a short scale, every second grade of a long scale, every quarter of a percentage. */

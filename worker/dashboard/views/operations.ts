@@ -5,22 +5,20 @@ import type { Pause } from '../../operations/pauses.ts';
 import type { Absence } from '../../pipeline/absences.ts';
 import { daysIn } from '../../support/shown-time.ts';
 import type { SourceState } from '../../support/source-state.ts';
-import { listAt, pathTo } from '../addresses.ts';
+import { listAt, manyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { HourOfWork, Issue, SkipCount } from '../last-work.ts';
 import { ago, moment, sentence, time } from '../times.ts';
 import { type Bar, barChart, shareBar } from './charts.ts';
 import { count, percent } from './figures.ts';
 import { actingForm, reasonField } from './forms.ts';
-import { type Column, table as dataTable, drawn, nounOf, right, stateBadge, stateName } from './table.ts';
+import { type Column, table as dataTable, drawn, right, stateBadge, stateNames } from './table.ts';
 
 interface ShownSource {
   state: SourceState;
   quotas: readonly { quota: string; limit: number; remaining: number }[];
   /** Whether closeloop polls the source. */
   polls: boolean;
-  /** The word for the source's records: "ticket". */
-  recordNoun: string | undefined;
 }
 
 export interface Operations {
@@ -55,7 +53,7 @@ ${tests.map((why) => html`<p class="notice">${why}</p>`)}
 <h2>Needs a person</h2>
 ${notices(operations)}
 ${causesPart(operations)}
-<h2>On their way</h2>
+<h2>On their way, or there</h2>
 ${flow(way, sources)}
 <h2>Closed without a rating</h2>
 ${flow(left, sources)}
@@ -67,9 +65,8 @@ ${table(sources, { timeZone, mayAct })}
 }
 
 function flow(states: readonly JourneyState[], sources: readonly ShownSource[]): Html {
-  const noun = nounOf(sources);
   const total = (state: JourneyState) => sources.reduce((sum, one) => sum + one.state.journeys[state], 0);
-  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${stateName(state, noun)}</a></li>`)}</ul>`;
+  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${stateNames[state]}</a></li>`)}</ul>`;
 }
 
 interface Notice {
@@ -94,7 +91,7 @@ function whatHelps({ source, state, cause }: Issue, mayAct: boolean): Content {
   const query = { source, state, cause };
   if (state === 'parked')
     return html`Look at one, and say what you found out. <a class="button" href="${listAt(query)}">Look at them</a>`;
-  return html`Mend the cause, then replay them.${mayAct && html` <a class="button" href="${pathTo('/many/replay', query)}">Replay all…</a>`}`;
+  return html`Mend the cause, then replay them.${mayAct && html` <a class="button" href="${manyAt('replay', query)}">Replay all…</a>`}`;
 }
 
 /** Why customers were not asked, by reason. */
@@ -141,7 +138,8 @@ ${dataTable({
 
 function notices(operations: Operations): Html {
   const all = allNotices(operations);
-  if (all.length === 0) return html`<p class="notice good">All clear</p>`;
+  if (all.length === 0)
+    return html`<p class="notice good">closeloop itself is all right: nothing here needs a person.</p>`;
   return html`<ul class="notices">${all.map((one) => noticeView(one, operations.timeZone))}</ul>`;
 }
 
@@ -240,8 +238,9 @@ function needs(state: 'parked' | 'failed', source: string, count: number, remedy
 function dayPart({ hours, timeZone }: Operations): Content {
   if (hours === undefined) return undefined;
   const charts = [
-    { name: 'Deliveries', of: ({ deliveries }: HourOfWork) => deliveries, at: listAt({}) },
-    { name: 'Asked', of: ({ asked }: HourOfWork) => asked, at: listAt({ state: 'asked' }) },
+    { name: 'Deliveries', of: ({ deliveries }: HourOfWork) => deliveries },
+    { name: 'Asked', of: ({ asked }: HourOfWork) => asked },
+    // Only of these there is a list: the state of the others has changed since.
     { name: 'Failed', of: ({ failed }: HourOfWork) => failed, at: listAt({ state: 'failed' }) },
   ];
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });
@@ -249,7 +248,7 @@ function dayPart({ hours, timeZone }: Operations): Content {
   return html`<h2>The last 24 hours</h2>
 <div class="scores">${charts.map(
     ({ name, of, at }) =>
-      html`<figure class="trend score"><figcaption><a href="${at}">${name}</a>: <b>${total(of)}</b></figcaption>
+      html`<figure class="trend score"><figcaption>${at === undefined ? name : html`<a href="${at}">${name}</a>`}: <b>${total(of)}</b></figcaption>
 ${barChart(barsOf(hours, of, clock), `${name} in each of the last 24 hours; the table below has the figures`)}</figure>`,
   )}</div>
 <details><summary>Figures</summary>${dataTable({

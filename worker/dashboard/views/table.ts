@@ -81,18 +81,15 @@ const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
   parked: 'bad',
 };
 
-/** A journey's state in words for people. @param noun what people call the record: "ticket" */
-export function stateName(state: JourneyState, noun = 'record'): string {
-  return state === 'written' ? `On the ${noun}` : words[state];
-}
-
-const words: Record<Exclude<JourneyState, 'written'>, string> = {
+/** A journey's state in words for people. */
+export const stateNames: Readonly<Record<JourneyState, string>> = {
   received: 'Came in',
   skipped: 'Not asked',
   waiting: 'To be asked',
   creating: 'Being asked',
   asked: 'Asked',
   answered: 'Answered',
+  written: 'On the record',
   cancelled: 'Cancelled',
   expired: 'No answer',
   tested: 'Test',
@@ -102,20 +99,14 @@ const words: Record<Exclude<JourneyState, 'written'>, string> = {
 };
 
 /** The choices of a filter by state. */
-export const stateChoices = journeyStates.map((state) => [state, stateName(state)] as const);
+export const stateChoices = journeyStates.map((state) => [state, stateNames[state]] as const);
 
 /** A journey's state. The colour adds no information to the text. */
-export function stateBadge(state: JourneyState, noun?: string): Html {
-  return html`<span class="state ${tones[state]}">${stateName(state, noun)}</span>`;
+export function stateBadge(state: JourneyState): Html {
+  return html`<span class="state ${tones[state]}">${stateNames[state]}</span>`;
 }
 
 /** A link to a journey. Its text is the journey's name for people. */
 export function journeyLink(source: string, id: string): Html {
   return html`<a href="${journeyAt(source, id)}">${refOf(source, id)}</a>`;
-}
-
-/** The word for the records of all these sources; undefined if the words differ. */
-export function nounOf(sources: readonly { recordNoun?: string | undefined }[]): string | undefined {
-  const [noun, ...others] = new Set(sources.map(({ recordNoun }) => recordNoun));
-  return others.length === 0 ? noun : undefined;
 }

@@ -56,6 +56,11 @@ describe('answers', () => {
     expect(shown).toMatch(/name="in\.Store" value="Tartu"/);
     expect(shown).toMatch(/name="words" value="yes" checked/);
     expect(shown).toContain('href="/answers.csv?from=1&amp;words=yes&amp;in.Store=Tartu"');
+    // A value's link narrows the list that is shown.
+    const narrowed = (await get('/answers?period=7-days&to=3&in.Store=Tartu')).text;
+    expect(narrowed).toContain('href="/answers?period=7-days&amp;to=3&amp;campaign=12&amp;in.Store=Tartu"');
+    expect(narrowed).toContain('href="/answers?period=7-days&amp;to=3&amp;in.Store=Tartu">Tartu</a>');
+    expect([text, narrowed].map((page) => /\d+ answers?\./.exec(page)?.[0])).toEqual(['3 answers.', '1 answer.']);
     for (const odd of [
       'from=x&to=%00&campaign=-&after=zz',
       'in.=x&in.__proto__=y&in.%3Cb%3E=%22',
@@ -105,6 +110,7 @@ describe('answers', () => {
     const seen: string[] = [];
     for (let to: string | undefined = '/answers'; to !== undefined; ) {
       const { text } = await get(to);
+      expect(text).not.toMatch(/\d+ answers\./);
       seen.push(...idsIn(text));
       to = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
     }

@@ -71,7 +71,9 @@ describe('follow-ups', () => {
     // Counted beside the list, which does not wait for it.
     await expect
       .poll(async () => (await get('/follow-ups')).text)
-      .toMatch(/<dt>Opened in 30 days<\/dt><dd>3[\s\S]*<dt>Done<\/dt><dd>0/);
+      .toMatch(
+        /<dt>Opened in 30 days<\/dt><dd>3[\s\S]*<dt>Done<\/dt><dd>0[\s\S]*>0 % <small class="quiet">0 of 2 that are done or overdue<[\s\S]*3 not taken up yet/,
+      );
     // First in the menu, with how many there are.
     expect((await get('/settings')).text).toMatch(
       /<ul><li><a class="tab" href="\/follow-ups">Follow-up <span class="count bad">3</,
@@ -81,9 +83,11 @@ describe('follow-ups', () => {
   test('are taken, done with words and reopened, noted without the words', async () => {
     const { loop, source, get, act } = await startShown({ a: 1 });
     expect(await act('a', 'take')).toMatchObject({ status: 303, to: `/follow-ups?did=take&of=${source}%2Fa.1` });
-    expect((await get(`/follow-ups?did=take&of=${source}%2Fa.1`)).text).toMatch(
-      /role="status"><a [^>]+>unhappy-\d+\/a.1<\/a> is yours/,
-    );
+    const told = /role="status">.* has taken <a [^>]+>unhappy-\d+\/a.1<\/a>\./;
+    expect((await get(`/follow-ups?did=take&of=${source}%2Fa.1`)).text).toMatch(told);
+    // Nothing is told that is not so, or of a follow-up that is not there.
+    for (const odd of [`did=done&of=${source}%2Fa.1`, `did=reopen&of=${source}%2Fa.1`, `did=take&of=${source}%2Fz.1`])
+      expect((await get(`/follow-ups?${odd}`)).text).not.toContain('role="status"');
     expect(shownIn((await get('/follow-ups?show=mine')).text)).toEqual(['a']);
     expect(await act('a', 'done', { outcome: ' ' })).toMatchObject({
       status: 409,
@@ -186,7 +190,14 @@ describe('follow-ups', () => {
       status: 409,
       text: expect.stringContaining('anna has taken it'),
     });
-    expect(await carl.act('a', 'done', { outcome: 'x' })).toMatchObject({ status: 409 });
+    // Whoever opens the address learns who has it.
+    expect((await carl.get(`/follow-ups?did=take&of=${source}%2Fa.1`)).text).toMatch(/anna has taken <a/);
+    const { status, text: refusal } = await carl.act('a', 'done', { outcome: 'called <her>' });
+    expect(status).toBe(409);
+    expect(refusal).toMatch(/anna has taken it at <time[^>]*>[^<]+<\/time>; to take it over, give it back first/);
+    expect(refusal).toMatch(
+      /<textarea [^>]*readonly>called &lt;her&gt;<\/textarea>[\s\S]*<a href="\/follow-ups">Follow-up<\/a>/,
+    );
     const bob = personAt(loop.app, source);
     await bob.login('bob');
     const { text } = await bob.get('/follow-ups');
@@ -196,6 +207,25 @@ describe('follow-ups', () => {
     expect((await bob.get(`/journeys/${source}/a.1`)).text).not.toContain('a@example.com');
     expect(await bob.act('a', 'reopen')).toMatchObject({ status: 403 });
     expect(await loop.store.get('a.1')).toMatchObject({ followUp: { state: 'taken', takenBy: 'anna' } });
+  });
+
+  test('keep what was typed where the session has ended meanwhile, but for no other site', async () => {
+    const { loop, source, act, login, cookies } = await startShown({ a: 1 }, { users });
+    await login('anna');
+    const outcome = 'called <her>,\nsent a cup';
+    const deed = `/follow-ups/${source}/a.1/done`;
+    const stranger = personAt(loop.app, source);
+    cookies.clear();
+    for (const { status, text } of [await act('a', 'done', { outcome }), await stranger.post(deed, { outcome })]) {
+      expect(status).toBe(401);
+      expect(text).toContain('readonly>called &lt;her&gt;,\nsent a cup</textarea>');
+      expect(text).toContain('<a href="/follow-ups">Follow-up</a>');
+    }
+    const elsewhere = await stranger.post(deed, { outcome }, { origin: 'https://evil.example' });
+    expect([elsewhere.status, elsewhere.text]).toEqual([401, expect.not.stringContaining('called')]);
+    const wrong = await stranger.post('/login', { name: 'anna', password: 'x', why: '' });
+    expect([wrong.status, wrong.text]).toEqual([403, expect.not.stringContaining('readonly')]);
+    expect(await loop.store.get('a.1')).toMatchObject({ followUp: { state: 'open' } });
   });
 
   test.each([
@@ -212,7 +242,12 @@ describe('follow-ups', () => {
     expect((await act('a', 'take', { to: 'https://evil.example/x' })).to).toBe(`/?did=take&of=${source}%2Fa.1`);
     expect((await act('b', 'take', { to: '//evil.example/x' })).to).toMatch(/^\/\?did/);
     for (const path of [`/follow-ups/${source}/z.1`, '/follow-ups/nobody/a.1'])
-      expect((await get(path)).status).toBe(404);
+      expect(await get(path)).toMatchObject({
+        status: 404,
+        text: expect.stringMatching(
+          /There is no journey &quot;.*it was removed, or the address is wrong\.[\s\S]*>Follow-up<\/a>/,
+        ),
+      });
     expect((await act('a', 'explode')).status).toBe(404);
   });
 });

@@ -32,7 +32,8 @@ describe('many journeys at once', () => {
     expect(confirm.text).toContain('Replay 30 journeys?');
     expect(confirm.text).toContain('And 10 more.');
     expect((await get(at.replace('/many/replay', '/journeys'))).text.match(/name="j\./g)).toHaveLength(30);
-    const fields = { source, state: 'failed', cause: new URL(at, 'http://x').searchParams.get('cause') ?? '' };
+    const fields = Object.fromEntries(new URL(at, 'http://x').searchParams);
+    expect(fields).toMatchObject({ source, state: 'failed' });
     const { status, to } = await submit(at, fields);
     expect([status, to]).toEqual([303, expect.stringContaining('did=replay&done=30&refused=0&left=0')]);
     expect((await get(to)).text).toContain('30 journeys were taken up again.');
@@ -40,6 +41,7 @@ describe('many journeys at once', () => {
     expect(loop.feedback.standin.requests()).toHaveLength(30);
     const settings = (await get('/settings')).text;
     expect(settings.match(/>replay of 30 journeys<\/td>/g)).toHaveLength(1);
+    expect(settings).toContain(`all that fit: ${source} failed`);
     // Looked at again, there is none.
     expect((await get(at)).text).toContain('No journey of these can have that.');
   });
@@ -58,15 +60,36 @@ describe('many journeys at once', () => {
     expect((await loop.store.get('b.1'))?.state).toBe('failed');
   });
 
+  test.each<[string, (source: string) => Record<string, string>]>([
+    ['nothing', () => ({})],
+    ['nothing, in a filtered list,', (source) => ({ source, state: 'failed' })],
+    ['all of no filter', () => ({ all: 'yes' })],
+    ['all of a state that there is not', () => ({ all: 'yes', state: 'every' })],
+  ])('are left alone by a form in which a person has selected %s, and nothing is noted', async (_, fieldsOf) => {
+    const { loop, source, get, submit } = await startFailed(['a']);
+    const fields = fieldsOf(source);
+    const list = (await get('/journeys?state=failed')).text;
+    expect(list).toContain('<input type="hidden" name="state" value="failed">');
+    const at = `/many/cancel?${new URLSearchParams(fields)}`;
+    expect((await get(at)).text).toContain('Select some first');
+    const csrfAt = `/many/cancel?${new URLSearchParams({ [`j.${source}/a.1`]: 'on' })}`;
+    const { status, text } = await submit(csrfAt, fields);
+    expect([status, text]).toEqual([200, expect.stringContaining('Select some first')]);
+    expect((await loop.store.get('a.1'))?.state).toBe('failed');
+    expect((await get('/settings')).text).not.toMatch(/cancel of/);
+  });
+
   test('are not for who may only look, nor for a form of elsewhere', async () => {
     const { loop, get, post, submit } = await startFailed(['a'], { users });
     await submit('/login', { name: 'bob', password: passwords.bob });
     expect((await get('/journeys')).text).not.toMatch(/\/many\/|checkbox/);
-    expect((await get('/many/replay?state=failed')).status).toBe(403);
-    expect(await post('/many/replay', { state: 'failed' })).toMatchObject({ status: 403 });
+    expect((await get('/many/replay?state=failed&all=yes')).status).toBe(403);
+    expect(await post('/many/replay', { state: 'failed', all: 'yes' })).toMatchObject({ status: 403 });
     const anna = visitorOf(loop.app);
     await anna.submit('/login', { name: 'anna', password: passwords.anna });
-    expect(await anna.post('/many/replay', { state: 'failed', csrf: 'A'.repeat(43) })).toMatchObject({ status: 403 });
+    expect(await anna.post('/many/replay', { state: 'failed', all: 'yes', csrf: 'A'.repeat(43) })).toMatchObject({
+      status: 403,
+    });
     expect((await loop.store.get('a.1'))?.state).toBe('failed');
     expect((await anna.get('/many/explode')).status).toBe(404);
   });

@@ -40,13 +40,14 @@ test('the overview tells results, the newest answers, who waits and whether all 
   expect(text).toContain('<a href="/answers?in.Store=Tallinn">Tallinn</a>');
   expect(text).toContain(`href="/journeys/${source}/b.1"`);
   expect(text).toContain(
-    '<p class="notice good health" id="health" data-live="15"><a href="/operations">All clear</a></p>',
+    '<p class="notice good health" id="health" data-live="15"><a href="/operations">closeloop itself is all right</a></p>',
   );
   expect(text).toContain('<p class="notice good">Nobody.</p>');
 
   await loop.store.update('c.1', (now) => ({ journey: { ...now, state: 'parked', why: 'unclear' }, trace: [] }));
   expect((await get('/')).text).toContain('<a href="/operations">1 thing needs a person</a>');
   expect((await get('/?period=7-days')).text).toContain('href="/answers?period=7-days&amp;campaign=12"');
+  expect((await get('/?period=7-days')).text).toContain('href="/answers?period=7-days&amp;in.Store=Tallinn"');
   const none = (await get('/?since=2020-01-01&until=2020-01-31')).text;
   expect(none).toContain('Nobody was asked in this period');
   expect(none).toContain('None in this period.');

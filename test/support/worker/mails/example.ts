@@ -76,7 +76,7 @@ export const busyWeek: MailFigures = {
     },
   ],
   followUps: {
-    ...{ opened: 12, done: 9, withinDue: 7, overdue: 1 },
+    ...{ opened: 12, done: 9, withinDue: 7, overdue: 1, untaken: 2 },
     ...{ firstActionMs: 7_200_000, gradedAgain: 4, recovered: 3 },
   },
   open: [
@@ -99,7 +99,7 @@ export const quietMonth: MailFigures = {
   ...{ name: 'Board', every: 'month', period: week('2026-10-01', '2026-10-31'), scope: undefined },
   ...{ results: [], others: 0, unhappy: [], happy: [], open: [], openCount: 0 },
   followUps: {
-    ...{ opened: 0, done: 0, withinDue: 0, overdue: 0 },
+    ...{ opened: 0, done: 0, withinDue: 0, overdue: 0, untaken: 0 },
     ...{ firstActionMs: null, gradedAgain: 0, recovered: 0 },
   },
 };

@@ -26,6 +26,15 @@ describe('a line of figures', () => {
     expect(svg).toContain('<title>9–15 Nov: 80</title>');
   });
 
+  test('has its last figure above it, also at the top of the scale', () => {
+    const svg = textOf(lineChart([{ name: '2–8 Nov', figure: 100 }], [0, 100], 'CSAT'));
+    const [, point = ''] = /cy="([^"]+)"/.exec(svg) ?? [];
+    const [, text = ''] = /class="value"[^>]* y="([^"]+)"/.exec(svg) ?? [];
+    expect(Number(text)).toBeLessThan(Number(point));
+    // A phone writes it 17 units high.
+    expect(Number(text)).toBeGreaterThanOrEqual(17);
+  });
+
   test('lies within its drawing, whatever the figures are', () => {
     fc.assert(
       fc.property(

@@ -20,7 +20,7 @@ describe('a mail', () => {
       ...['87.2 %', '2.1 points up from 85.1 %', '132 of 412 answered, 32 % (30 % in the week before)', '3.4 down'],
       ...['and 1 more campaign', 'Too late.', '2 of 5 · Phone team · Store: Tallinn', 'Thank you, Jaan!'],
       ...[
-        '12 opened in this week, 9 of them done, 7 in time, the first action after 2 hours (median). 3 are open now, 1 overdue.',
+        '12 opened in this week, 9 of them done, 7 in time, the first action after 2 hours (median; 2 not taken up yet). 3 are open now, 1 overdue.',
       ],
       ...[
         'taken by Maria · due in 3 hours',

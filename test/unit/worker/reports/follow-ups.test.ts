@@ -15,7 +15,7 @@ const figuresOf = (...all: FollowedAnswer[]) => followUpFigures(all, at(13));
 
 test('nothing was opened', () => {
   expect(figuresOf()).toEqual({
-    ...{ opened: 0, done: 0, withinDue: 0, overdue: 0 },
+    ...{ opened: 0, done: 0, withinDue: 0, overdue: 0, untaken: 0 },
     ...{ firstActionMs: null, gradedAgain: 0, recovered: 0 },
   });
 });
@@ -23,7 +23,7 @@ test('nothing was opened', () => {
 test('what is done late is done, and what is not done is overdue once its time is up', () => {
   const later: FollowUp = { ...open, dueAt: at(14) };
   expect(figuresOf(answer(done(12)), answer(done(13)), answer(open), answer(later))).toMatchObject({
-    ...{ opened: 4, done: 2, withinDue: 1, overdue: 1 },
+    ...{ opened: 4, done: 2, withinDue: 1, overdue: 1, untaken: 2 },
   });
 });
 
