@@ -117,7 +117,7 @@ function followUpOf(newest: number, agent: string, answeredAt: Date, now: Date):
 
 /**
  * How an agent sees to a follow-up of a ticket that no scenario tells of: to most within hours, to every third, and to those from before the
- * demo, two days after it was due. Without them the list would only grow, as of a team that does nothing.
+ * demo, a day after it was due. Without them the list would only grow, as of a team that does nothing.
  */
 export function agentOf(
   { recordId, values = {} }: Journey,
@@ -125,6 +125,6 @@ export function agentOf(
 ): { by: string; takesAt: Date; hours: number; outcome: string } {
   const ticket = Number(recordId);
   const isLate = ticket < firstTicket || ticket % 3 === 0;
-  const takesAt = isLate ? later(dueAt, 48) : later(openedAt, 3);
+  const takesAt = isLate ? later(dueAt, 24) : later(openedAt, 3);
   return { by: String(values.Agent), takesAt, hours: 2, outcome: outcomes[ticket % 4] ?? '' };
 }

@@ -44,7 +44,7 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   let tell = (line: string) => void early.push(line);
   const atWork = { clock, log: terminalLog(clock.now, (line) => tell(line)), batchWindowMs: 20 };
   // `--once` is a check, and begins without data. A person who looks at the page finds some weeks of history.
-  if (!options.once) await plantBefore(runtime, world, atWork);
+  const planted = options.once ? 0 : await plantBefore(runtime, world, atWork);
   const app = await run(runtime, { role: 'all', ...atWork });
   world.pointWebhooksAt(`${app.url}/hooks/support`);
   say(styleText('bold', `See it in a browser: ${app.dashboardUrl}`));
@@ -71,7 +71,7 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
       await sleep(50);
     }
     sayAnswers();
-    return stopped ? await soFar(app, world, say) : await summary(app, world, say);
+    return stopped ? await soFar(app, world, { planted, say }) : await summary(app, world, say);
   } finally {
     await app.close();
     await runtime.close();
@@ -89,36 +89,44 @@ function contextOf({ engine }: Pick<App, 'engine'>) {
   return pipeline.context;
 }
 
-/** Stores what happened before. No engine is at work then, which would take up journeys that are half told. */
+/** Stores what happened before, and returns how many closings. No engine is at work then, which would take up journeys that are half told. */
 async function plantBefore(
   runtime: Runtime,
   world: DemoWorld,
   options: Pick<EngineOptions, 'clock' | 'log'>,
-): Promise<void> {
+): Promise<number> {
   const engine = await engineOf(runtime, options, { begins: true });
-  await plantHistory(world.past(), contextOf({ engine }), start);
+  const past = world.past();
+  await plantHistory(past, contextOf({ engine }), start);
   await engine.close(0);
+  return past.length;
 }
 
 function storeOf(app: App): JourneyStore {
   return contextOf(app).store;
 }
 
+/** So many follow-ups wait at least, for a visitor of the page to take one. */
+const leftToVisitors = 2;
+
 /** Plays the people who take follow-ups, call the customers, and in some scenarios solve the ticket again. */
 async function followUp(app: App, world: DemoWorld, now: Date): Promise<void> {
   const context = contextOf(app);
-  for (const { journey, followUp } of await followUpsIn([context], {}, { now, limit: 50 })) {
+  const all = await followUpsIn([context], {}, { now, limit: 50 });
+  let waiting = all.length;
+  for (const { journey, followUp } of all) {
     const { state, openedAt, takenAt = openedAt, takenBy } = followUp;
     const ticket = Number(journey.recordId);
     const { followedUp } = scenarios.find((one) => one.ticket === ticket) ?? {};
     const { by, takesAt, hours, outcome } = followedUp
       ? { ...followedUp, takesAt: later(openedAt, 0.5) }
       : agentOf(journey, followUp);
-    if (now < takesAt) continue;
+    if (now < takesAt || (!followedUp && waiting <= leftToVisitors)) continue;
     if (state === 'open') await changeFollowUp(journey, { do: 'take', by, at: now }, context);
     // What a visitor of the page has taken is theirs.
     if (state !== 'taken' || takenBy !== by || now < later(takenAt, hours)) continue;
     await changeFollowUp(journey, { do: 'done', outcome, by, at: now }, context);
+    waiting--;
     if (followedUp) world.solve(ticket);
   }
 }
@@ -173,14 +181,18 @@ const journeyLine = ({ id, state, why }: Journey): string =>
   `       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}`;
 
 /** Shows the state of the tickets when a person ends the demo, without a verdict. */
-async function soFar(app: App, world: DemoWorld, say: (line: string) => void): Promise<number> {
+async function soFar(
+  app: App,
+  world: DemoWorld,
+  { planted, say }: { planted: number; say: (line: string) => void },
+): Promise<number> {
   say(styleText('bold', '\nWhat has become of the tickets so far:'));
   for (const scenario of scenarios) {
     say(`  ${scenario.ticket}  ${scenario.what}`);
     for (const one of await journeysOf(app, scenario)) say(journeyLine(one));
   }
   const counts = await storeOf(app).lists.counts();
-  const closings = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const closings = Object.values(counts).reduce((sum, n) => sum + n, -planted);
   say(`\n${closings} closings, ${world.requests()} feedback requests, ${world.answers().length} grades on tickets.`);
   return 0;
 }
