@@ -71,6 +71,8 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
       await sleep(50);
     }
     sayAnswers();
+    // What still runs must not be told below the last line.
+    if (stopped) tell = () => undefined;
     return stopped ? await soFar(app, world, { planted, say }) : await summary(app, world, say);
   } finally {
     await app.close();
