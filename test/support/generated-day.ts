@@ -4,6 +4,7 @@ import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import type { Journey } from '../../worker/journey/journey.ts';
 import { refOf } from '../../worker/journey/refs.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../worker/pipeline/clock.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import type { SourceContext } from '../../worker/pipeline/source-pipeline.ts';
 import { nameIn, nameInEarnest } from '../../worker/redis/keys.ts';
@@ -110,8 +111,8 @@ export async function live(
   }
   let now = beginning;
   const clock = {
+    ...liveClock,
     now: () => new Date(now),
-    real: (ms: number) => ms,
     until: (at: Date) => Math.max(0, at.getTime() - now),
   };
   const vendor = new ToyVendor();

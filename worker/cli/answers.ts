@@ -1,11 +1,20 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isCode, refusal } from '../../core/errors.ts';
-import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
+import { campaignNumbers } from '../config/campaign-choice.ts';
+import type { Config } from '../config/config.ts';
+import {
+  type AnswerRow,
+  type AnswerSource,
+  answerCells,
+  answerHead,
+  answerPages,
+  type ChangedAnswers,
+} from '../reports/answers.ts';
 import { csv } from '../reports/cells.ts';
 import { instantsOf } from '../support/journey-filter.ts';
 import { onFile } from './finish.ts';
 import { say, writeLines, written } from './output.ts';
-import type { CommandOptions } from './runtime.ts';
+import { type CommandOptions, noSuch } from './runtime.ts';
 import { withRecordNames } from './with-records.ts';
 
 interface AnswersOptions extends CommandOptions {
@@ -34,15 +43,18 @@ export async function exportAnswers(options: AnswersOptions): Promise<number> {
   const format = options.json ? 'jsonl' : options.format;
   refuse(options, format);
   const { cursorFile, campaign } = options;
+  const fields = options.fields?.split(',').map((name) => name.trim());
   const cursor = cursorOf(options);
   return await withRecordNames(options, async ({ sources, runtime }) => {
     const now = new Date();
     const { since, until } = await instantsOf(options, runtime.config.feedback);
     const changedSince = cursor && new Date(cursor.getTime() - overlapMs);
     const filter: ChangedAnswers = { now, campaign, since, until, changedSince };
-    const write = writer(format, options.fields);
+    const chosen = sources(options.source);
+    await refuseUnknown({ campaign, fields }, runtime.config, chosen);
+    const write = writer(format, fields);
     await write.head();
-    for (const of of sources(options.source)) for await (const rows of answerPages(of, filter)) await write.rows(rows);
+    for (const of of chosen) for await (const rows of answerPages(of, filter)) await write.rows(rows);
     await written();
     // Last: what did not come out comes again.
     if (cursorFile !== undefined) saveCursor(cursorFile, now);
@@ -59,10 +71,34 @@ function refuse({ cursor, cursorFile, fields }: AnswersOptions, format: string):
     throw refusal('--fields is for "--format csv": a line of JSON has all custom fields.');
 }
 
-function writer(format: 'jsonl' | 'csv', names: string | undefined) {
+/**
+ * A campaign or a field that no rule names has answers of an earlier rule, or is a slip. @throws CloseloopError config for a slip, which would
+ * give nothing
+ */
+async function refuseUnknown(
+  { campaign, fields = [] }: { campaign?: number | undefined; fields?: readonly string[] | undefined },
+  config: Config,
+  sources: readonly AnswerSource[],
+): Promise<void> {
+  const rules = config.sources.flatMap((source) => source.rules);
+  const campaigns = campaignNumbers(rules);
+  const names = [...new Set(rules.flatMap((rule) => Object.keys(rule.fields)))];
+  const isInOne = async (fits: (row: AnswerRow) => boolean): Promise<boolean> => {
+    for (const of of sources)
+      for await (const rows of answerPages(of, { now: new Date() })) if (rows.some(fits)) return true;
+    return false;
+  };
+  if (campaign !== undefined && !campaigns.includes(campaign) && !(await isInOne((row) => row.campaign === campaign)))
+    throw noSuch('campaign', campaign, campaigns);
+  for (const field of fields) {
+    if (names.includes(field) || (await isInOne((row) => Object.hasOwn(row.fields, field)))) continue;
+    throw noSuch('field', field, names);
+  }
+}
+
+function writer(format: 'jsonl' | 'csv', fields: readonly string[] | undefined) {
   if (format === 'jsonl')
     return { head: async () => undefined, rows: (rows: readonly AnswerRow[]) => writeLines(rows) };
-  const fields = names?.split(',').map((name) => name.trim());
   const lines = (some: readonly AnswerRow[]) => csv(some.map((row) => answerCells(row, fields)));
   return {
     head: () => writeLines([answerHead(fields)], csv),

@@ -13,7 +13,9 @@ export async function dashboardPassword(input: NodeJS.ReadStream): Promise<numbe
     const password = normalized(person ? await typed(person) : await text(input));
     if ([...password].length < shortest)
       throw refusal(`It has to have ${shortest} characters or more: four words do. Nothing was printed.`);
-    process.stdout.write(`${await hashPassword(password)}\n`);
+    const hash = await hashPassword(password);
+    // A person pastes it into YAML, where its commas end a value without quotes. A script puts it into a variable.
+    process.stdout.write(process.stdout.isTTY ? `'${hash}'\n` : `${hash}\n`);
     return 0;
   } finally {
     person?.close();

@@ -6,7 +6,10 @@ import { ifStill, type Step } from '../journey/transitions.ts';
 import type { FollowUpSource } from '../support/follow-ups.ts';
 
 const hourMs = 3_600_000;
-const later = (at: Date, hours: number) => new Date(at.getTime() + hours * hourMs);
+export const later = (at: Date, hours: number) => new Date(at.getTime() + hours * hourMs);
+
+/** Tickets from before the demo have lower numbers. */
+const firstTicket = 1_001;
 
 const outcomes = [
   'Called, apologised, and sent a voucher.',
@@ -22,7 +25,8 @@ export async function plantHistory(
   now: Date,
 ): Promise<void> {
   const limited = pLimit(8);
-  const unhappy = all.filter(({ past }) => isUnhappy(past)).map(({ past }) => past.ticket);
+  const answered = all.filter(({ past }) => isUnhappy(past)).map(({ past }) => past);
+  const unhappy = answered.sort((a, b) => Number(a.answeredAt) - Number(b.answeredAt)).map(({ ticket }) => ticket);
   await Promise.all(
     all.map(({ past, requestId }) =>
       limited(async () => {
@@ -109,4 +113,18 @@ function followUpOf(newest: number, agent: string, answeredAt: Date, now: Date):
     doneAt,
     outcome: outcomes[newest % 4],
   };
+}
+
+/**
+ * How an agent sees to a follow-up of a ticket that no scenario tells of: to most within hours, to every third, and to those from before the
+ * demo, a day after it was due. Without them the list would only grow, as of a team that does nothing.
+ */
+export function agentOf(
+  { recordId, values = {} }: Journey,
+  { openedAt, dueAt }: FollowUp,
+): { by: string; takesAt: Date; hours: number; outcome: string } {
+  const ticket = Number(recordId);
+  const isLate = ticket < firstTicket || ticket % 3 === 0;
+  const takesAt = isLate ? later(dueAt, 24) : later(openedAt, 3);
+  return { by: String(values.Agent), takesAt, hours: 2, outcome: outcomes[ticket % 4] ?? '' };
 }

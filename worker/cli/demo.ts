@@ -13,11 +13,13 @@ import { settledStates } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { fastClock } from '../pipeline/clock.ts';
+import type { EngineOptions } from '../pipeline/engine-options.ts';
 import { serverCache } from '../redis/server-binary.ts';
-import { changeFollowUp } from '../support/follow-ups.ts';
+import { changeFollowUp, followUpsIn } from '../support/follow-ups.ts';
 import { type App, run } from './app.ts';
-import { plantHistory } from './demo-history.ts';
-import { openRedis } from './runtime.ts';
+import { agentOf, later, plantHistory } from './demo-history.ts';
+import { openRedis, type Runtime } from './runtime.ts';
+import { engineOf } from './with-engine.ts';
 
 /** Monday afternoon in Tallinn; an hour passes in a second, so that a night's closed window takes half a minute. */
 const start = new Date('2026-11-23T14:30:00Z');
@@ -37,15 +39,21 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const loaded = await loadConnectors(world.config, { ...reading, builtIn: options.connectors });
   const config = loadConfig(world.config, { ...reading, ...loaded });
   const runtime = await openRedis(config, dir, { cache: serverCache(join(project, 'redis-server'), process.env), say });
-  const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
-  world.pointWebhooksAt(`${app.url}/hooks/support`);
+  // The address of the page comes first.
+  const early: string[] = [];
+  let tell = (line: string) => void early.push(line);
+  const atWork = { clock, log: terminalLog(clock.now, (line) => tell(line)), batchWindowMs: 20 };
   // `--once` is a check, and begins without data. A person who looks at the page finds some weeks of history.
-  if (!options.once) await plantHistory(world.past(), contextOf(app), start);
+  const planted = options.once ? 0 : await plantBefore(runtime, world, atWork);
+  const app = await run(runtime, { role: 'all', ...atWork });
+  world.pointWebhooksAt(`${app.url}/hooks/support`);
   say(styleText('bold', `See it in a browser: ${app.dashboardUrl}`));
   say(`${firstLook}\n`);
   say(styleText('bold', 'The demo: stand-ins of a help desk and of the Feedback service, and closeloop between them.'));
-  clock.begin();
   say(`An hour passes in a second. Webhooks arrive at ${app.url}/hooks/support.\n`);
+  for (const line of early) say(line);
+  tell = say;
+  clock.begin();
 
   let stopped = false;
   const stop = () => {
@@ -63,7 +71,9 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
       await sleep(50);
     }
     sayAnswers();
-    return stopped ? await soFar(app, world, say) : await summary(app, world, say);
+    // What still runs must not be told below the last line.
+    if (stopped) tell = () => undefined;
+    return stopped ? await soFar(app, world, { planted, say }) : await summary(app, world, say);
   } finally {
     await app.close();
     await runtime.close();
@@ -75,31 +85,51 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
 const firstLook =
   'Look first at who was unhappy: on "Follow-up" take one, and say what was done. Then follow "By Store" on "Overview": which one got worse?';
 
-function contextOf(app: App) {
-  const pipeline = app.engine.pipelines.get('support');
+function contextOf({ engine }: Pick<App, 'engine'>) {
+  const pipeline = engine.pipelines.get('support');
   if (!pipeline) throw new Error('the demo has no source');
   return pipeline.context;
+}
+
+/** Stores what happened before, and returns how many closings. No engine is at work then, which would take up journeys that are half told. */
+async function plantBefore(
+  runtime: Runtime,
+  world: DemoWorld,
+  options: Pick<EngineOptions, 'clock' | 'log'>,
+): Promise<number> {
+  const engine = await engineOf(runtime, options, { begins: true });
+  const past = world.past();
+  await plantHistory(past, contextOf({ engine }), start);
+  await engine.close(0);
+  return past.length;
 }
 
 function storeOf(app: App): JourneyStore {
   return contextOf(app).store;
 }
 
-const hourMs = 3_600_000;
+/** So many follow-ups wait at least, for a visitor of the page to take one. */
+const leftToVisitors = 2;
 
-/** Plays the person who takes the follow-ups of some scenarios, calls the customer, and solves the ticket again. */
+/** Plays the people who take follow-ups, call the customers, and in some scenarios solve the ticket again. */
 async function followUp(app: App, world: DemoWorld, now: Date): Promise<void> {
-  for (const { ticket, followedUp } of scenarios) {
-    const journey = followedUp && (await storeOf(app).get(`${ticket}.1`));
-    if (!followedUp || !journey?.followUp) continue;
-    const { state, openedAt, takenAt = openedAt } = journey.followUp;
-    const { by, hours, outcome } = followedUp;
-    const since = now.getTime() - takenAt.getTime();
-    if (state === 'open' && since > hourMs / 2)
-      await changeFollowUp(journey, { do: 'take', by, at: now }, contextOf(app));
-    if (state !== 'taken' || since < hours * hourMs) continue;
-    await changeFollowUp(journey, { do: 'done', outcome, by, at: now }, contextOf(app));
-    world.solve(ticket);
+  const context = contextOf(app);
+  const all = await followUpsIn([context], {}, { now, limit: 50 });
+  let waiting = all.length;
+  for (const { journey, followUp } of all) {
+    const { state, openedAt, takenAt = openedAt, takenBy } = followUp;
+    const ticket = Number(journey.recordId);
+    const { followedUp } = scenarios.find((one) => one.ticket === ticket) ?? {};
+    const { by, takesAt, hours, outcome } = followedUp
+      ? { ...followedUp, takesAt: later(openedAt, 0.5) }
+      : agentOf(journey, followUp);
+    if (now < takesAt || (!followedUp && waiting <= leftToVisitors)) continue;
+    if (state === 'open') await changeFollowUp(journey, { do: 'take', by, at: now }, context);
+    // What a visitor of the page has taken is theirs.
+    if (state !== 'taken' || takenBy !== by || now < later(takenAt, hours)) continue;
+    await changeFollowUp(journey, { do: 'done', outcome, by, at: now }, context);
+    waiting--;
+    if (followedUp) world.solve(ticket);
   }
 }
 
@@ -109,7 +139,7 @@ async function journeysOf(app: App, scenario: Scenario): Promise<Journey[]> {
 }
 
 async function isOver(app: App, now: () => Date): Promise<boolean> {
-  if (now().getTime() - start.getTime() > longestHours * hourMs) return true;
+  if (now().getTime() - start.getTime() > longestHours * 3_600_000) return true;
   for (const scenario of scenarios) {
     const journeys = await journeysOf(app, scenario);
     if (journeys.length < scenario.ends.length) return false;
@@ -153,18 +183,19 @@ const journeyLine = ({ id, state, why }: Journey): string =>
   `       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}`;
 
 /** Shows the state of the tickets when a person ends the demo, without a verdict. */
-async function soFar(app: App, world: DemoWorld, say: (line: string) => void): Promise<number> {
+async function soFar(
+  app: App,
+  world: DemoWorld,
+  { planted, say }: { planted: number; say: (line: string) => void },
+): Promise<number> {
   say(styleText('bold', '\nWhat has become of the tickets so far:'));
   for (const scenario of scenarios) {
     say(`  ${scenario.ticket}  ${scenario.what}`);
     for (const one of await journeysOf(app, scenario)) say(journeyLine(one));
   }
   const counts = await storeOf(app).lists.counts();
-  const closings = Object.values(counts).reduce((sum, n) => sum + n, 0);
-  const grades = world.answers().map(({ grade }) => grade);
-  const mean = grades.reduce((sum, grade) => sum + grade, 0) / grades.length;
-  const average = grades.length === 0 ? '' : `, ${mean.toFixed(1)} on average`;
-  say(`\n${closings} closings, ${world.requests()} feedback requests, ${grades.length} grades on tickets${average}.`);
+  const closings = Object.values(counts).reduce((sum, n) => sum + n, -planted);
+  say(`\n${closings} closings, ${world.requests()} feedback requests, ${world.answers().length} grades on tickets.`);
   return 0;
 }
 

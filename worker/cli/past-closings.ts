@@ -3,7 +3,7 @@ import { pageWatch } from '../../core/connector/pages.ts';
 import { adviceOf, refusal } from '../../core/errors.ts';
 import { longestWaitMs } from '../../core/retry.ts';
 import { mostPages } from '../pipeline/plan/poll.ts';
-import { instant } from '../support/instant.ts';
+import { instant, refuseReversed } from '../support/instant.ts';
 import { livePorts } from './live-ports.ts';
 import type { Progress } from './progress.ts';
 
@@ -19,7 +19,7 @@ export function periodOf(options: { since: string; until?: string | undefined },
   const until = options.until === undefined ? clock.now : instant(options.until, '--until', clock);
   // Vendors count time from 1970 and refuse earlier instants with messages that do not say so.
   if (since.getTime() < 0) throw refusal('--since must be 1970-01-02 or later.');
-  if (since >= until) throw refusal('--since must be before --until.');
+  refuseReversed(since, until);
   return { since, until };
 }
 

@@ -11,7 +11,7 @@ import type { PeriodName, StepName } from '../reports/period-names.ts';
 import { byChannel, channelInWords, channelsAt, storedCounts } from '../reports/stored-counts.ts';
 import { daysIn, inZone } from '../support/shown-time.ts';
 import { bar, say, table, writeLines } from './output.ts';
-import type { CommandOptions } from './runtime.ts';
+import { type CommandOptions, noSuch } from './runtime.ts';
 import { openAccount, readFilter, type ServiceAccount, type ServiceFilter } from './service.ts';
 import { withStored } from './with-stored.ts';
 
@@ -40,6 +40,9 @@ export async function report(options: ReportOptions): Promise<number> {
     rowsOf(options, fields, period, account),
     storedOf(options, period, account.timeZone),
   ]);
+  const notFound = fields?.filter((field) => !rows.some(({ by }) => by?.field === field)) ?? [];
+  const isCampaignUnseen = options.campaign !== undefined && rows.length + comments.length === 0;
+  if (isCampaignUnseen || notFound.length > 0) await refuseUnknown(options.campaign, notFound, account);
   const shown = rows.map((row) => ({ ...row, ...(counts && { closeloop: counts.get(row.campaign) ?? nobody }) }));
   if (format === 'json') {
     const ofFollowUps = hasAny(followUps) ? [{ ...period, followUps }] : [];
@@ -67,6 +70,20 @@ function refuse(options: ReportOptions, format: string): void {
   if (period !== undefined && (since !== undefined || until !== undefined))
     throw refusal('--period stands in place of --since and --until: name one of both.');
   if (hasComments && format === 'csv') throw refusal('--comments is not for "--format csv", whose rows are figures.');
+}
+
+/** @throws CloseloopError config for a campaign that the service does not have, and for a field that none of its campaigns has */
+async function refuseUnknown(
+  campaign: number | undefined,
+  fields: readonly string[],
+  { service }: ServiceAccount,
+): Promise<void> {
+  const all = await Array.fromAsync(service.campaigns());
+  const ids = all.map(({ id }) => id);
+  if (campaign !== undefined && !ids.includes(campaign)) throw noSuch('campaign', campaign, ids);
+  const names = [...new Set(all.flatMap((one) => one.custom_fields.map(({ name }) => name)))];
+  const unknown = fields.find((field) => !names.includes(field));
+  if (unknown !== undefined) throw noSuch('field', unknown, names);
 }
 
 /** The period of a report. The defaults are thirty days, up to today. */
@@ -173,6 +190,10 @@ async function reportHours(
       return { channel, hour, asked, answered, rate: rateOf(asked, answered) ?? 0 };
     }),
   );
+  const { campaign } = options;
+  // An earlier campaign that the service does not name any more has rows.
+  if (rows.length === 0 && campaign !== undefined && !channels.has(campaign))
+    throw noSuch('campaign', campaign, [...channels.keys()]);
   const { since, until } = period;
   const head = ['channel', 'hour', 'asked', 'answered', 'rate'];
   if (format === 'json') await writeLines(rows.map((row) => ({ ...period, ...row })));

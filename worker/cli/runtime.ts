@@ -63,8 +63,16 @@ export function commandLog(): Log {
 export function named<Named extends { name: string }>(what: string, name: string, all: readonly Named[]): Named {
   const found = all.find((one) => one.name === name);
   if (found) return found;
-  const there = all.map((one) => one.name).join(', ') || 'none';
-  throw refusal(`There is no ${what} "${name}"; there are: ${there}.`);
+  throw noSuch(
+    what,
+    name,
+    all.map((one) => one.name),
+  );
+}
+
+/** The refusal of a name that does not exist. It lists the names that do. */
+export function noSuch(what: string, name: string | number, there: readonly (string | number)[]): CloseloopError {
+  return refusal(`There is no ${what} "${name}"; there are: ${there.join(', ') || 'none'}.`);
 }
 
 /** The part of the configuration that a command reads. Left out: all. */

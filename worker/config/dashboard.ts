@@ -19,7 +19,12 @@ const form = /^\$scrypt\$ln=(1[4-8]),r=8,p=([1-8])\$([A-Za-z0-9+/]{22})\$([A-Za-
 /** The PHC string format. The error message quotes nothing, as a person may have written the password itself. */
 export const WrittenPasswordHash = z
   .string()
-  .regex(form, 'must be a line that "closeloop dashboard password" prints, never the password itself')
+  .regex(form, {
+    error: ({ input }) =>
+      String(input).startsWith('$scrypt$')
+        ? 'is cut off or changed: put the line that "closeloop dashboard password" prints in quotes'
+        : 'must be a line that "closeloop dashboard password" prints, never the password itself',
+  })
   .transform(parsed);
 
 /** Writes the hash as the configuration holds it. */
@@ -68,7 +73,9 @@ const User = z.strictObject({
     .boolean()
     .default(false)
     .describe("Of role read: whether they see customers' addresses in full. Left out: masked. Who acts sees them"),
-  password: WrittenPasswordHash.describe('Of their password: the line that "closeloop dashboard password" prints'),
+  password: WrittenPasswordHash.describe(
+    'Of their password: the line that "closeloop dashboard password" prints, in quotes',
+  ),
 });
 export type DashboardUser = z.output<typeof User>;
 

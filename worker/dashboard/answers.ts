@@ -47,7 +47,10 @@ function queryOf(request: FastifyRequest): Query {
       ? [[field, value.trim().slice(0, 500)]]
       : [];
   });
-  return { ...Query.parse(all), values: Object.fromEntries(values.slice(0, mostFields)) };
+  const { from, to, ...query } = Query.parse(all);
+  // Grades the wrong way round are put right, as days are.
+  const grades = from !== undefined && to !== undefined && from > to ? { from: to, to: from } : { from, to };
+  return { ...query, ...grades, values: Object.fromEntries(values.slice(0, mostFields)) };
 }
 
 /**

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Counts } from '../journey/hourly-counts.ts';
 import { csv, rangeOf, cellsOf as reportCells } from '../reports/cells.ts';
-import { type GradesRow, mostAsked, resultOf } from '../reports/grades.ts';
+import { fewAnswers, type GradesRow, isFew, mostAsked, resultOf } from '../reports/grades.ts';
 import { mostRead } from '../reports/grades-by-field.ts';
 import { type Period, periodBefore } from '../reports/period.ts';
 import {
@@ -303,15 +303,11 @@ function barsOf(own: readonly HourOfDay[], hours: readonly HourOfDay[]): Bar[] {
 
 const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 
-/** Fewer answers say little about a store or an agent. */
-const fewAnswers = 10;
-const isFew = ({ now }: GradesRow): boolean => (now.answered ?? 0) < fewAnswers;
-
 /** The rows with enough answers first, best result first; then the other rows. */
 function ranked(rows: readonly GradesRow[]): GradesRow[] {
   const result = ({ now, measure }: GradesRow) => resultOf(now, measure) ?? Number.NEGATIVE_INFINITY;
   return rows.toSorted(
-    (a, b) => Number(isFew(a)) - Number(isFew(b)) || result(b) - result(a) || b.now.asked - a.now.asked,
+    (a, b) => Number(isFew(a.now)) - Number(isFew(b.now)) || result(b) - result(a) || b.now.asked - a.now.asked,
   );
 }
 
@@ -338,8 +334,8 @@ ${others && html`<p class="quiet">The CSV file has each of them.</p>`}`;
 }
 
 /** A link to the value's answers. */
-function valueLink({ by, campaign, ...row }: GradesRow, grades: Grades): Content {
+function valueLink({ by, campaign, now }: GradesRow, grades: Grades): Content {
   if (by === undefined || by.value === '') return '(empty)';
   const at = answersAt({ ...daysOf(grades), campaign: String(campaign) }, { [by.field]: by.value });
-  return html`<a href="${at}">${by.value}</a>${isFew({ by, campaign, ...row }) && html` <small class="quiet">few answers</small>`}`;
+  return html`<a href="${at}">${by.value}</a>${isFew(now) && html` <small class="quiet">few answers</small>`}`;
 }

@@ -11,8 +11,10 @@ import {
   followUpsInWords,
   footer,
   inWords,
+  isOfFew,
   labelOf,
   nobodyAsked,
+  ofFew,
   openInWords,
   othersInWords,
   subjectOf,
@@ -101,7 +103,7 @@ function resultView(result: Result, every: MailFigures['every']): Html {
   return html`<h2 class="text" style="${heading}">${row.name}</h2>
 ${
   row.measure !== null &&
-  html`<p class="text" style="margin:0;font-size:32px;line-height:38px;font-weight:700;color:#1a2130">${figureOf(resultOf(row.now, row.measure), row.measure)} <span class="quiet" style="font-size:15px;font-weight:400;color:#566176">${nameOf(row.measure)}${row.measure === 'avg' && ` of ${row.scale.at(-1) ?? '–'}`}</span></p>
+  html`<p class="text" style="margin:0;font-size:32px;line-height:38px;font-weight:700;color:#1a2130">${figureOf(resultOf(row.now, row.measure), row.measure)} <span class="quiet" style="font-size:15px;font-weight:400;color:#566176">${nameOf(row.measure)}${row.measure === 'avg' && ` of ${row.scale.at(-1) ?? '–'}`}${isOfFew(result) && ` · ${ofFew}`}</span></p>
 <p class="${tone}" style="margin:2px 0 0;font-size:15px;line-height:22px;color:${color}">${words}</p>`
 }
 <p class="text" style="${plain};padding-top:4px">${answersOf(result, every)}</p>

@@ -1,6 +1,6 @@
 import { minutesInWords } from '../../core/schedule/duration.ts';
 import { count, daysInWords, figureOf, nameOf, percent, shortDays } from '../dashboard/views/figures.ts';
-import { resultOf } from '../reports/grades.ts';
+import { isFew, resultOf } from '../reports/grades.ts';
 import type { Period } from '../reports/period.ts';
 import type { MailComment, MailFigures, OpenFollowUp, Result } from './figures.ts';
 import { mostOpen } from './figures.ts';
@@ -19,10 +19,16 @@ export function subjectOf({ name, every, period, results }: MailFigures): string
   return `${name}, ${every} of ${when}${told}`;
 }
 
-/** "CSAT 87.2 %". */
-function headline({ row }: Result): string {
-  return `${nameOf(row.measure)} ${figureOf(resultOf(row.now, row.measure), row.measure)}`;
+/** "CSAT 87.2 %", "CSAT 33.3 % (few answers)". */
+function headline({ row }: Pick<Result, 'row'>): string {
+  const figure = resultOf(row.now, row.measure);
+  return `${nameOf(row.measure)} ${figureOf(figure, row.measure)}${isOfFew({ row }) ? ` (${ofFew})` : ''}`;
 }
+
+/** The mark that the page has, too, for a figure that says little. */
+export const ofFew = 'few answers';
+export const isOfFew = ({ row }: Pick<Result, 'row'>): boolean =>
+  resultOf(row.now, row.measure) !== null && isFew(row.now);
 
 export const inWords = (every: MailFigures['every'], period: Period): string =>
   every === 'week' ? daysInWords(period) : monthOf(period, 'numeric');
@@ -37,15 +43,18 @@ const shortMonth = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 's
 export const labelOf = (every: MailFigures['every'], { since }: Period): string =>
   (every === 'week' ? day : shortMonth).format(new Date(since));
 
-/** The change of the result against the period before. */
+/** The change of the result against the period before. `by` is for its colour, which few answers do not get. */
 export function changeOf({ row }: Result, every: MailFigures['every']): { words: string; by: number } {
-  const { change, measure, before } = row;
+  const { change, measure, now, before } = row;
   if (change === null || measure === null) return { words: `nothing to compare with the ${every} before`, by: 0 };
   const was = figureOf(resultOf(before, measure), measure);
   if (change === 0) return { words: `as in the ${every} before`, by: 0 };
   // The difference of two percentages is in points, not in per cent.
   const points = `${figureOf(Math.abs(change), measure).replace(' %', '')}${measure === 'csat' ? ' points' : ''}`;
-  return { words: `${change > 0 ? '▲' : '▼'} ${points} ${change > 0 ? 'up' : 'down'} from ${was}`, by: change };
+  return {
+    words: `${change > 0 ? '▲' : '▼'} ${points} ${change > 0 ? 'up' : 'down'} from ${was}`,
+    by: isFew(now) || isFew(before) ? 0 : change,
+  };
 }
 
 /** "133 of 412 answered, 32 % (30 % in the week before)". */

@@ -14,7 +14,7 @@ export interface AnswerFilter {
   /** The lowest grade, and the highest. */
   from?: number | undefined;
   to?: number | undefined;
-  /** Only requests with these values in custom fields. */
+  /** Only requests with these values in custom fields, without regard to case and accents: people type them. */
   values?: Readonly<Record<string, string>> | undefined;
   /** Only answers with a comment. */
   hasWords?: boolean | undefined;
@@ -41,9 +41,15 @@ export async function findAnswers<In extends Searched>(
 }
 
 /** Whether the journey has these values in custom fields. */
-export function hasValues({ values = {} }: Pick<Journey, 'values'>, wanted: Readonly<Record<string, string>>): boolean {
-  return Object.entries(wanted).every(([field, value]) => String(lookUp(values, field) ?? '') === value);
+export function hasValues(
+  { values = {} }: Pick<Journey, 'values'>,
+  wanted: Readonly<Record<string, string>>,
+  isSame = (a: string, b: string) => a === b,
+): boolean {
+  return Object.entries(wanted).every(([field, value]) => isSame(String(lookUp(values, field) ?? ''), value));
 }
+
+const loosely = new Intl.Collator('en', { sensitivity: 'base' });
 
 /** Pure. The list may be a moment ahead of its journey, or behind. */
 export function fitting(filter: AnswerFilter): (journey: Journey) => boolean {
@@ -63,7 +69,7 @@ export function fitting(filter: AnswerFilter): (journey: Journey) => boolean {
       (to === undefined || (grade !== null && grade <= to)) &&
       (hasWords !== true || words !== '') &&
       (part === '' || words.toLowerCase().includes(part)) &&
-      hasValues(journey, values)
+      hasValues(journey, values, (a, b) => loosely.compare(a, b) === 0)
     );
   };
 }

@@ -97,6 +97,10 @@ function hasRequests({ now, before }: GradesRow): boolean {
 
 export const nobody: GradeFigures = { asked: 0, answered: null, rate: null, average: null, index: null, grades: null };
 
+/** Fewer answers say little, about a store or an agent as about a week. */
+export const fewAnswers = 10;
+export const isFew = ({ answered }: Pick<GradeFigures, 'answered'>): boolean => (answered ?? 0) < fewAnswers;
+
 export function resultOf({ average, index }: GradeFigures, measure: Measure): number | null {
   if (measure === null) return null;
   return measure === 'avg' ? average : index;

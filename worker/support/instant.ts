@@ -27,6 +27,12 @@ export function dayOn(text: string, option: string, timeZone: string): string {
   throw refusal(`${option} must be a day like 2026-11-01, today or yesterday (in the account's zone, ${timeZone}).`);
 }
 
+/** @throws CloseloopError config for a time that ends before it begins, in which nothing can be */
+export function refuseReversed(since: Date | undefined, until: Date | undefined): void {
+  if (since !== undefined && until !== undefined && since >= until)
+    throw refusal('--since must be before --until. A day is taken as its beginning.');
+}
+
 const Day = z.iso.date();
 
 /** The day that a word names, on the calendar of the zone: a day may have 23 or 25 hours. */

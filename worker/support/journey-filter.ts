@@ -113,17 +113,19 @@ export function fitting(
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
 }
 
-/** The time in which the journeys changed, or closed. */
+/** The time in which the journeys changed, or closed. @throws CloseloopError config for one that ends before it begins */
 export async function instantsOf(
   { since, until }: { since?: string | undefined; until?: string | undefined },
   { timeZone }: Pick<Searched, 'timeZone'>,
 ): Promise<{ since?: Date | undefined; until?: Date | undefined }> {
   if (since === undefined && until === undefined) return {};
   // Loaded with its calendar only where the filter has a time.
-  const { instant } = await import('./instant.ts');
+  const { instant, refuseReversed } = await import('./instant.ts');
   const at = (text: string | undefined, option: string) =>
     text === undefined ? undefined : instant(text, option, { timeZone, now: new Date() });
-  return { since: at(since, '--since'), until: at(until, '--until') };
+  const period = { since: at(since, '--since'), until: at(until, '--until') };
+  refuseReversed(period.since, period.until);
+  return period;
 }
 
 /**

@@ -6,6 +6,7 @@ import { Rule } from '../../../worker/config/rule.ts';
 import { type CapSlots, capSlots } from '../../../worker/journey/cap-slots.ts';
 import type { Journey } from '../../../worker/journey/journey.ts';
 import { takePlace } from '../../../worker/pipeline/ask/place.ts';
+import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { askingTime } from '../../../worker/pipeline/policy/asking-time.ts';
 import { capsOn, loadRule } from '../../../worker/pipeline/rules.ts';
 import type { RedisClient } from '../../../worker/redis/client.ts';
@@ -130,7 +131,7 @@ function coreOf({ rules, policy, closings }: CapRun, caps: CapSlots, name: strin
       }),
       holidays: holidayRulesOf(hours),
       serviceAddsDelay: hours.serviceAddsDelay,
-      clock: { now: () => now, real: (ms: number) => ms, until: () => 0 },
+      clock: { ...liveClock, now: () => now, until: () => 0 },
       rules: [rule],
       caps,
     };

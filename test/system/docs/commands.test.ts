@@ -103,6 +103,7 @@ const refused: [line: RegExp, code: number, said: RegExp][] = [
   [/journeys ask-now support\/41960\.1/, 2, /is written, and does not wait/],
   [/source rename support helpdesk/, 2, /helpdesk/],
   [/webhooks (?:test|replay) warehouse/, 2, /There is no webhook "warehouse"/],
+  [/answers .* --fields Store,Agent/, 2, /There is no field "Store"; there are: Ticket, Agent/],
   [/mail preview/, 2, /"reports" in the configuration names no mail/],
   [/follow-ups (?:show|take|done|reopen) support\/41960\.1/, 1, /follow-up/],
 ];

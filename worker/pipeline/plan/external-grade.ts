@@ -76,7 +76,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
   const { recordId, key: eventKey, receivedAt } = event;
   const { journey } = await store.getOrCreate(
     { recordId, closing: status.closing, closedAt: status.closedAt, eventKey, receivedAt },
-    [`received ${receivedAt.toISOString()}: ${event.what}`],
+    [`received ${context.clock.at(receivedAt).toISOString()}: ${event.what}`],
   );
   if (journey.state !== 'received') return journey;
   const after = (await planJourney(journey, status, context))?.journey ?? journey;

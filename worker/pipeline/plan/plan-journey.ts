@@ -139,7 +139,7 @@ async function skipJourney(
 }
 
 /** The parts of a source that making the journey of a closing needs. */
-export interface ReceivingContext extends Pick<PlanJourneyContext, 'store' | 'name' | 'log'> {
+export interface ReceivingContext extends Pick<PlanJourneyContext, 'store' | 'name' | 'log' | 'clock'> {
   /** Reports a closing that the poll found, and no webhook had reported. */
   missed(ref: string, at: Date): Promise<void>;
 }
@@ -152,7 +152,7 @@ export interface ClosingAt {
 
 /** Finds the journey of this closing, or creates it. */
 export async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: ReceivingContext): Promise<Journey> {
-  return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event)])).journey;
+  return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event, context)])).journey;
 }
 
 export function newClosing(event: RecordJob, at: ClosingAt, context: ReceivingContext) {
@@ -161,10 +161,13 @@ export function newClosing(event: RecordJob, at: ClosingAt, context: ReceivingCo
   return { ...at, eventKey, receivedAt, backfilled: via === 'backfill', onStored };
 }
 
-export function receivedLine({ receivedAt, what, at, via }: RecordJob): string {
+export function receivedLine(
+  { receivedAt, what, at, via }: RecordJob,
+  { clock }: Pick<ReceivingContext, 'clock'>,
+): string {
   const found =
     via === 'poll' ? ', found by the poll: no webhook had reported it' : via === 'backfill' ? ', backfill' : '';
-  return `received ${receivedAt.toISOString()}: ${what}, at ${at.toISOString()}${found}`;
+  return `received ${clock.at(receivedAt).toISOString()}: ${what}, at ${at.toISOString()}${found}`;
 }
 
 async function noteReceived(event: RecordJob, { id }: Journey, { name, log, missed }: ReceivingContext): Promise<void> {

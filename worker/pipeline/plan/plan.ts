@@ -120,7 +120,12 @@ async function planClosed(
   }
   const at = { recordId: record.currentId, closing, closedAt };
   if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, reading, context);
-  const draft = context.store.drafts.make(id, newClosing(event, at, context), [receivedLine(event)], known?.seen);
+  const draft = context.store.drafts.make(
+    id,
+    newClosing(event, at, context),
+    [receivedLine(event, context)],
+    known?.seen,
+  );
   await cancelEarlier(draft, context);
   const planned = await planJourney(draft, reading, context, await remembered.history());
   if (planned) return await enqueueAsk(planned, event, context);

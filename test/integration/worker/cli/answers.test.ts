@@ -44,19 +44,39 @@ test('an answer comes with its record, its fields and its follow-up, and without
   });
   expect(rows[1]).toMatchObject({ id: ref('b'), comment: 'Kind,\nand quick', followUp: null });
   expect(out).not.toContain('@example.com');
-  expect((await printed(() => exportAnswers({ ...options, campaign: 13 }))).out).toBe('');
-  await expect(exportAnswers({ ...options, source: 'nowhere' })).rejects.toThrow('There is no source "nowhere"');
+});
+
+test.each([
+  [{ source: 'nowhere' }, 'There is no source "nowhere"; there are: '],
+  [{ campaign: 999 }, 'There is no campaign "999"; there are: 12.'],
+  [{ json: false, format: 'csv' as const, fields: 'Store,Nope' }, 'There is no field "Nope"; there are: Store.'],
+  [{ since: '2026-11-20', until: '2026-11-01' }, '--since must be before --until.'],
+])('answers of %o, which would be none, are refused with what there is', async (wrong, message) => {
+  const { options } = await withAnswers();
+  await expect(exportAnswers({ ...options, ...wrong })).rejects.toThrow(message);
+});
+
+test('answers of a campaign and a field that only an earlier rule had are there', async () => {
+  const { loop, options } = await withAnswers();
+  await loop.store.update('b.1', (now) => {
+    return { journey: { ...now, campaign: 11, values: { Agent: 'Ann' } }, trace: [] };
+  });
+  expect((await printed(() => exportAnswers({ ...options, campaign: 11 }))).rows).toHaveLength(1);
+  const file = { ...options, json: false, format: 'csv' as const, fields: 'Agent' };
+  expect((await printed(() => exportAnswers(file))).out).toContain(',Ann,');
 });
 
 test('a file for spreadsheets has a column for each field that is named, and no formula', async () => {
   const { options, ref } = await withAnswers();
   const file = { ...options, json: false, format: 'csv' as const };
-  const { out } = await printed(() => exportAnswers({ ...file, fields: 'Store, Agent' }));
+  const { out } = await printed(() => exportAnswers({ ...file, fields: 'Store, Store' }));
   const [head, ...lines] = out.split('\r\n');
   expect(head).toMatch(
-    /^id,changedAt,source,record,url,.*,comment,Store,Agent,survey,followUpState,.*,followUpOutcome$/,
+    /^id,changedAt,source,record,url,.*,comment,Store,Store,survey,followUpState,.*,followUpOutcome$/,
   );
-  expect(lines[0]).toContain(`,2,5,"'=HYPERLINK(""https://evil.example""), ""late""",Tallinn,,,open,unhappy,agent,`);
+  expect(lines[0]).toContain(
+    `,2,5,"'=HYPERLINK(""https://evil.example""), ""late""",Tallinn,Tallinn,,open,unhappy,agent,`,
+  );
   expect(lines[1]).toContain('"Kind,\nand quick"');
   expect(lines).toHaveLength(3);
   const whole = await printed(() => exportAnswers(file));

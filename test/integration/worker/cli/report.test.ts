@@ -241,7 +241,7 @@ describe('the figures of report', () => {
     expect(drawn).toMatch(new RegExp(`channel +hour +asked +answered +rate\\n.* ${at} +2 +1 +50 % +█{20}\\n`));
     const { out: file } = await printed(() => report({ ...plain, hours: true, format: 'csv' }));
     expect(file).toBe(`channel,hour,asked,answered,rate\r\n${channel},${hour},2,1,0.5\r\n`);
-    const { said } = await sayings(() => report({ ...plain, hours: true, campaign: 99 }));
+    const { said } = await sayings(() => report({ ...plain, hours: true, until: '2026-01-31' }));
     expect(said.join('')).toContain('closeloop asked nobody from ');
     const { out } = await printed(() => report({ ...plain, comments: 5, period: '7-days' }));
     expect(out).toContain(`${loop.store.source}/a.1\n  Quick [2J,\n  and kind\n`);
@@ -255,9 +255,9 @@ describe('the figures of report', () => {
       followUps: { now: { opened: 1, overdue: 1 }, before: { opened: 0 } },
     });
     expect((await printed(() => report(plain))).out).toMatch(/\nfollow-ups +opened +done .*\n.* 1 +0 +0 +1 +– +0 +0\n/);
-    expect((await printed(() => report({ ...plain, campaign: 99 }))).out).not.toContain('follow-ups');
     expect((await printed(() => report({ ...plain, comments: 5, until: 'yesterday' }))).out).not.toContain('Quick');
-    expect((await printed(() => report({ ...plain, comments: 5, campaign: 99 }))).out).not.toContain('Quick');
+    await expect(report({ ...plain, comments: 5, campaign: 99 })).rejects.toThrow('There is no campaign "99"');
+    await expect(report({ ...plain, hours: true, campaign: 99 })).rejects.toThrow('There is no campaign "99"');
   });
 
   test.each([
@@ -273,8 +273,17 @@ describe('the figures of report', () => {
   });
 
   test('that are none are said to be none', async () => {
-    const { said } = await sayings(() => report({ ...options, json: false, format: 'table', by: 'Region' }));
-    expect(said.join('')).toContain('no request has a value of "Region" that its campaign shows in reports');
+    const long = { since: '2020-01-01', until: '2020-01-31' };
+    const { said } = await sayings(() => report({ ...options, ...long, json: false, format: 'table', by: 'Agent' }));
+    expect(said.join('')).toContain('no request has a value of "Agent" that its campaign shows in reports');
+  });
+
+  test.each([
+    [{ campaign: 999, by: 'Store' }, 'There is no campaign "999"; there are: 1, 2, 3.'],
+    [{ by: 'store' }, 'There is no field "store"; there are: Store, Agent.'],
+    [{ by: 'Store,Region' }, 'There is no field "Region"; there are: Store, Agent.'],
+  ])('of %o, which the service does not have, are refused with what there is', async (wrong, message) => {
+    await expect(report({ ...options, ...wrong })).rejects.toThrow(message);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Journey } from '../../../../worker/journey/journey.ts';
 import { ask, askAbout } from '../../../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { askNow } from '../../../../worker/support/ask-now.ts';
@@ -20,8 +21,8 @@ type Options = Parameters<typeof service.unitContext>[0];
 async function waiting(options: Options = {}, more: object = erika) {
   let now = Date.now();
   const clock = {
+    ...liveClock,
     now: () => new Date(now),
-    real: (ms: number) => ms,
     until: (at: Date) => Math.max(0, at.getTime() - now),
   };
   const unit = service.unitContext({ rule, clock, ...options });

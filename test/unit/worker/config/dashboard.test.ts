@@ -16,6 +16,12 @@ test.each<[what: string, written: object, path: string, message: RegExp]>([
   ['below a path', { publicUrl: `${publicUrl}/page`, users: [anna] }, 'publicUrl', /without a path/],
   ['with a name twice', { users: [anna, anna] }, 'users', /the same name twice/],
   ['with a password as it is', { users: [{ ...anna, password: 'hunter2' }] }, 'users.0.password', /dashboard password/],
+  [
+    'with a hash that YAML has cut at a comma',
+    { users: [{ ...anna, password: '$scrypt$ln=15' }] },
+    'users.0.password',
+    /put the line .* in quotes/,
+  ],
   ['with a role of its own', { users: [{ ...anna, role: 'admin' }] }, 'users.0.role', /expected one of/],
 ])('a page %s is refused', (_, written, path, message) => {
   const found = flaws(written);

@@ -32,6 +32,21 @@ describe('a mail', () => {
       expect(shown).toContain(said);
   });
 
+  test('marks a figure of few answers, also in its subject, and gives its change no colour', () => {
+    const results = busyWeek.results.map(({ row, trend }) => ({
+      row: { ...row, now: { ...row.now, answered: 3 } },
+      trend,
+    }));
+    const few = { ...busyWeek, results };
+    expect(subjectOf(few)).toBe('Support leads, week of 16 – 22 Nov: CSAT 87.2 % (few answers)');
+    expect(textOf(few)).toContain('  CSAT 87.2 % (few answers), ▲ 2.1 points up from 85.1 %');
+    expect(words(few)).toContain('CSAT · few answers</span>');
+    expect(words(few)).not.toContain('class="up"');
+    for (const shown of [subjectOf(busyWeek), textOf(busyWeek), words(busyWeek)])
+      expect(shown).not.toContain('few answers');
+    expect(words(busyWeek)).toContain('class="up"');
+  });
+
   test('fetches nothing, runs nothing, and shows what customers write as text', () => {
     const all = htmlOf(busyWeek);
     expect(all).not.toMatch(/<(script|img|link|iframe|object|form)\b|url\(|@import|\son\w+=/i);

@@ -25,6 +25,15 @@ describe('a fast clock', () => {
     expect(ran).toBeLessThanOrEqual(Date.now() - realBefore + 1);
     expect(clock.now().getTime()).toBeGreaterThanOrEqual(first);
   });
+  test('it tells its own time of an instant of the machine', () => {
+    const clock = fastClock(start, 3_600);
+    const before = Date.now();
+    expect(clock.at(new Date(before))).toEqual(start);
+    clock.begin();
+    const ahead = clock.at(new Date(before + 1_000)).getTime() - start.getTime();
+    expect(ahead).toBeLessThanOrEqual(3_600_000);
+    expect(ahead).toBeGreaterThan(3_600_000 - (Date.now() - before + 1) * 3_600);
+  });
   test('it turns its own time into real milliseconds, rounded up, never below 0', () => {
     const clock = fastClock(start, 3_600);
     clock.begin();

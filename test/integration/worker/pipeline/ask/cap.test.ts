@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { closedAs, eventOf, open, type UnitContext, useManual } from '../../../../support/manual.ts';
 
@@ -13,8 +14,8 @@ const nine = Date.parse('2026-11-23T07:00:00Z');
 function unit(rule: string, general = '') {
   let now = nine;
   const clock = {
+    ...liveClock,
     now: () => new Date(now),
-    real: (ms: number) => ms,
     until: (at: Date) => Math.max(0, at.getTime() - now),
   };
   const it = service.unitContext({

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { eventOf, hour, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
@@ -124,7 +125,7 @@ describe('a throttle', () => {
   test('that defers lets the closing wait until its period is over, and asks then', async () => {
     let aheadMs = 0;
     const now = () => new Date(Date.now() + aheadMs);
-    const clock = { now, real: (ms: number) => ms, until: (at: Date) => Math.max(0, at.getTime() - now().getTime()) };
+    const clock = { ...liveClock, now, until: (at: Date) => Math.max(0, at.getTime() - now().getTime()) };
     const general = 'policy: { throttle: { period: 2h, otherwise: defer } }';
     const unit = unitContext({ rule, general, clock });
     await closes(unit, 'a', one);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';
 import { anyone, closedAs, eventOf, hour, open, overriding, useManual } from '../../../../support/manual.ts';
@@ -14,7 +15,7 @@ const goes = () => planAndAsk(async () => false, new Readings(), { asking: 500 }
 function moved() {
   let ahead = 0;
   const now = () => new Date(Date.now() + ahead);
-  const clock = { now, real: (ms: number) => ms, until: (at: Date) => Math.max(0, at.getTime() - now().getTime()) };
+  const clock = { ...liveClock, now, until: (at: Date) => Math.max(0, at.getTime() - now().getTime()) };
   return { clock, pass: (ms: number) => (ahead += ms) };
 }
 
