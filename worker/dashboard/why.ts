@@ -131,7 +131,7 @@ ${now.decision !== 'unknown' && details(now, shown)}`;
 }
 
 function details(
-  { rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>,
+  { decision, rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>,
   { timeZone, contacts }: Shown,
 ): Html {
   const because = trace.length > 0 && html`<ul>${trace.map((line) => html`<li>${sentence(line, timeZone)}</li>`)}</ul>`;
@@ -143,7 +143,7 @@ function details(
     ['Contact', `${shownContact(contact, contacts)} (${contact.kind})`],
     ['TEST', test && `it would go to ${shownContact(test, contacts)}, not to the customer`],
     ...Object.entries(values).map(([name, value]) => [name, String(value)] as const),
-    ['Sent', html`${time(dueAt, timeZone)} (${timeZone})`],
+    ['Sent', decision === 'ask' && html`${time(dueAt, timeZone)} (${timeZone})`],
   ])}
 ${because}`;
 }

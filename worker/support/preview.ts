@@ -7,7 +7,7 @@ import { mayHaveAsked } from '../journey/outcomes.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
 import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
-import { decide, type Verdict } from '../pipeline/policy/decide.ts';
+import { decide, plannedAt, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
 import { lastCounted } from '../pipeline/policy/throttle.ts';
 import { heldUntil, type Throttled, throttled } from '../pipeline/policy/throttled.ts';
@@ -195,11 +195,13 @@ export async function forecastOf(
     const { reason, why, trace, rule } = verdict;
     return { decision: 'skip', reason, why, trace, rule };
   }
-  const { rule, campaign, contact, place, values, sources, dueAt, trace } = verdict;
+  const { rule, campaign, contact, place, values, sources, dueAt } = verdict;
+  // `request` has the time, for whom would be asked.
+  const trace = verdict.trace.filter((line) => line !== plannedAt(dueAt));
   const to = recipientOf(contact, rule, campaign.type);
   const no = await heldBack({ ...verdict, contact: to.contact }, to.isTest, journeyId, context);
   const held = no && heldUntil(no, { ...closing, contact, place }, rule, campaign, context);
-  if (held?.do === 'wait') trace.push(...held.why, `to be asked at ${held.at.toISOString()}`);
+  if (held?.do === 'wait') trace.push(...held.why);
   const { reason, why } = held?.do === 'skip' ? held : {};
   const at = held?.do === 'wait' ? held.at : dueAt;
   if (why === undefined) trace.push(...(await capsAhead(rule, campaign, at, context)));
@@ -213,7 +215,7 @@ async function heldBack(
   { rule, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
   isTest: boolean,
   journeyId: string,
-  { storedAs, contacts, feedback, policy }: ReadingContext,
+  { storedAs, contacts, feedback, policy, clock }: ReadingContext,
 ): Promise<Throttled | undefined> {
   const known = await feedback.contact(contact);
   const listed = onList(known, rule);
@@ -222,5 +224,5 @@ async function heldBack(
   const key = contactKey(contact);
   const note = { at: dueAt, journey: refOf(storedAs, journeyId) };
   const last = lastCounted(known, await contacts.lastAsked(key));
-  return throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), dueAt);
+  return throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), clock.now());
 }

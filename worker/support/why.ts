@@ -76,11 +76,20 @@ export async function answerWhy<Context extends Searched>(
       : [],
   ]);
   return {
-    closings,
+    closings: closings.map((one) => unlessSkipped(one, records)),
     earlier: found.reduce((sum, { count }) => sum + count, -last.length),
     records,
     sources: found.map(({ standing }) => standing),
   };
+}
+
+/** A closing that waits, though nobody would be asked about its record as that is now: the reason goes with the planned time. */
+function unlessSkipped(closing: ExplainedClosing, records: readonly ExplainedRecord[]): ExplainedClosing {
+  const now = records.find(({ journey }) => journey === closing.ref)?.ifClosedNow;
+  if (closing.journey.state !== 'waiting' || now?.decision !== 'skip') return closing;
+  // Those depend on the closing: another closing of the record may have another answer.
+  if (now.reason === 'sample' || now.reason === 'too-old') return closing;
+  return { ...closing, what: `${closing.what}; as things are now nobody would be asked then: ${now.why}` };
 }
 
 async function explained({

@@ -151,7 +151,7 @@ const cases: Record<string, Case> = {
   ),
   'skipped: throttled': skipped(
     'throttled',
-    /asked less than a minute ago \(throttle of policy, 30d/,
+    /asked at \S+ \(journey calm\/y\.1; throttle of policy, 30d/,
     async (unit) => {
       await asks(unit, 'y');
       await asks(unit);
@@ -166,7 +166,7 @@ const cases: Record<string, Case> = {
       await asks(unit);
     },
     of: 'calm/x.1',
-    first: /^to be asked at .*; waits: the person was asked less than a minute ago/,
+    first: /^to be asked at .*; waits: the person was asked at \S+ \(/,
     isAsked: false,
   },
   'skipped: a later closing of theirs was asked about': skipped(
@@ -213,6 +213,17 @@ const cases: Record<string, Case> = {
     rule: `{ name: all, campaign: 12, ${always}, delay: 2h }`,
     plant: closes,
     first: /^to be asked at 20\S+; .*the rule's delay of 2h ends/,
+    isAsked: false,
+  },
+  'waits, and would be skipped as things are now': {
+    rule: `{ name: all, campaign: 12, ${always}, delay: 2h }`,
+    plant: async (unit) => {
+      await closes(unit);
+      const contact = { kind: 'email', value: email } as const;
+      await unit.context.feedback.create({ campaign: 12, contact, customFields: {} });
+      service.standin.blacklist({ account: 'acme', contact: email });
+    },
+    first: /^to be asked at \S+; as things are now nobody would be asked then: the contact is on the blacklist/,
     isAsked: false,
   },
   'step paused by an operator': {
