@@ -39,7 +39,8 @@ export interface Forecast {
 /** A record as it was read now, and the decision about it. */
 export type Preview =
   | { is: 'out'; why: string; record: PresentedRecord | undefined }
-  | { is: 'open'; readAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast }
+  /** `ifClosed`: left out where nothing of the record is kept. */
+  | { is: 'open'; readAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast | undefined }
   | {
       is: 'closed';
       record: PresentedRecord;
@@ -68,7 +69,8 @@ async function previewOfStatus(
   const { record } = status;
   if (status.is === 'open') {
     const { readAgainAt } = status;
-    return { is: 'open', readAgainAt, record, ifClosed: await ifClosedAt(record, context, readAgainAt) };
+    const ifClosed = isUnkept(status) ? undefined : await ifClosedAt(record, context, readAgainAt);
+    return { is: 'open', readAgainAt, record, ifClosed };
   }
   const { closing, closedAt } = status;
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
@@ -82,6 +84,13 @@ async function previewOfStatus(
   const forecast = await unlessLater(journey ?? begun(id, record, status, context), planned, context);
   return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
 }
+
+/** Whether nothing of a record that is open is kept: a decision about it would be about an empty record. */
+export function isUnkept(status: RecordStatus): boolean {
+  return status.is === 'open' && Object.keys(status.record.shape).length === 0;
+}
+
+export const unkept = 'closeloop keeps nothing of a record of this source while it is open';
 
 /** A closing of the past, and what would become of it. */
 export interface PreviewedClosing {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listErasures, maskContact, retryErasures, showStored } from '../../../../worker/cli/contact.ts';
 import { status } from '../../../../worker/cli/status.ts';
+import { why } from '../../../../worker/cli/why.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 import { printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
@@ -122,4 +123,7 @@ test('contact stored tells what is stored of a person, before and after they are
     code: 1,
     rows: [{ journeys: [], requests: [], throttles: [], linkedAddresses: 1, erased: true }],
   });
+  const about = { ...beside(loop), about: 'A@example.com', json: false };
+  for (const stored of [true, false])
+    expect((await sayings(() => why({ ...about, stored }))).said.join('')).toContain('They were erased: ');
 });

@@ -5,6 +5,7 @@ import { step } from '../../../../worker/journey/transitions.ts';
 import { ask, giveUpAsk } from '../../../../worker/pipeline/ask/ask.ts';
 import { erase } from '../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
+import { previewOf } from '../../../../worker/support/preview.ts';
 import { cancel } from '../../../../worker/support/repair.ts';
 import { type Answer, answerWhy } from '../../../../worker/support/why.ts';
 import { explainRecord } from '../../../../worker/support/why-record.ts';
@@ -276,7 +277,7 @@ const cases: Record<string, Case> = {
       await giveUpAsk({ journeyId: 'x.1' }, 'the service is down', context);
     },
     first: /^waits for a person: it is not known whether the service got the request: the service is down$/,
-    remedy: /^journeys resolve calm\/x\.1$/,
+    remedy: /^journeys resolve calm\/x\.1 --asked <request>$/,
   },
   failed: {
     plant: async (unit) => {
@@ -458,4 +459,16 @@ describe('why names the first reason, by an address and by the record:', () => {
     expect(skipReasons.filter((one) => !planted.has(one))).toEqual([]);
     expect(Object.keys(cases).length).toBeGreaterThan(30);
   });
+});
+
+test('of an open record of which nothing is kept it is not known what would be, and no reason is made up', async () => {
+  const { context } = service.unitContext({});
+  const record = { id: 'x', currentId: 'x', state: { is: 'open' as const }, shape: {} };
+  const unkept = { ...context, source: { ...context.source, read: async () => [{ ok: true as const, record }] } };
+  expect(await explainRecord('x', unkept, undefined)).toMatchObject({
+    state: 'open',
+    conditions: [],
+    ifClosedNow: { decision: 'unknown', why: expect.stringContaining('keeps nothing of a record') },
+  });
+  expect(await previewOf('x', unkept)).toMatchObject({ is: 'open', ifClosed: undefined });
 });
