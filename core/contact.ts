@@ -176,7 +176,8 @@ function usable(candidate: unknown, campaignType: CampaignType, options: Contact
     case 'email':
       return email(text, options);
     case 'mixed':
-      return text.includes('@') ? email(text, options) : mobile(text, options);
+      if (text.includes('@')) return email(text, options);
+      return eitherKind(mobile(text, options), text);
     case 'widget':
     case 'external':
       return ownChannel(text, options);
@@ -194,6 +195,11 @@ function ownChannel(text: string, options: ContactOptions): Usable {
   const value = number.ok ? number.contact.value : abroad?.ext === undefined ? (abroad?.number ?? text) : text;
   const flaw = identifierFlaw(value);
   return flaw === undefined ? { ok: true, contact: { kind: 'identifier', value } } : { ok: false, why: flaw };
+}
+
+/** A campaign that takes either: of a text with letters nobody can tell which it was meant to be. */
+function eitherKind(found: Usable, text: string): Usable {
+  return found.ok || !/\p{L}/u.test(text) ? found : { ok: false, why: 'neither an e-mail address nor a phone number' };
 }
 
 function email(text: string, { unfitAddress }: ContactForOptions): Usable {

@@ -111,7 +111,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
     return {
       advice: transientAfter(answer.headers, now),
       outcome: 'unknown',
-      meaning: 'the service failed; it may have done the work',
+      meaning: isRead(call) ? 'the service failed' : 'the service failed; it may have done the work',
     };
   }
   if (status === 429) {
@@ -254,18 +254,24 @@ export function networkFailure(error: unknown, call: Place): FeedbackError {
       );
   }
   const what = code === '' ? 'the exchange broke off' : `the exchange broke off (${code})`;
-  return failure(call, what, 'the service may have done the work', 'unknown', error);
+  return failure(call, what, perhapsDone(call), 'unknown', error);
 }
 
 export function timeoutFailure(call: Place, timeoutMs: number): FeedbackError {
-  return failure(call, `no complete answer within ${timeoutMs} ms`, 'the service may have done the work', 'unknown');
+  return failure(call, `no complete answer within ${timeoutMs} ms`, perhapsDone(call), 'unknown');
 }
 
 /** The error for a call that its caller aborted. `sent`: whether the request may have left before that. */
 export function abortFailure(call: Place, sent: boolean): FeedbackError {
-  const remedy = sent ? 'the service may have done the work' : 'nothing was sent';
+  const remedy = sent ? perhapsDone(call) : 'nothing was sent';
   return failure(call, 'stopped on request', remedy, sent ? 'unknown' : 'never-sent');
 }
+
+const isRead = ({ place }: Place): boolean => place.startsWith('GET ');
+
+/** What a call has changed of which no answer came. */
+const perhapsDone = (call: Place): string =>
+  isRead(call) ? 'nothing was to be changed' : 'the service may have done the work';
 
 function failure(
   call: Place,

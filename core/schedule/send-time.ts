@@ -82,15 +82,19 @@ export function nextSendTime(input: SendTimeInput): SendTime {
 
   if (delayMs > 0) {
     const whose = input.delayMs === undefined ? "the campaign's" : "the rule's";
-    why.unshift(`${whose} delay of ${formatDuration(delayMs)} ends ${inWords(due, input.accountZone)}`);
+    why.unshift(
+      `${whose} delay of ${formatDuration(delayMs)} ends ${inWords(due, input.accountZone)} ${input.accountZone}`,
+    );
   }
   const { at, closed } = firstOpening(windows, earliest) ?? never(input, windows);
   for (const [window, { opens, holiday }] of closed) {
-    why.push(`${holiday ?? window.name}; closed until ${inWords(opens, window.zone)}`);
+    // The name of a window has its zone.
+    const until = `${inWords(opens, window.zone)}${holiday === undefined ? '' : ` ${window.zone}`}`;
+    why.push(`${holiday ?? window.name}; closed until ${until}`);
   }
   if (serviceMs > 0) {
     why.push(
-      `the service itself waits ${formatDuration(serviceMs)} after the request: message ${inWords(at, input.accountZone)}`,
+      `the service itself waits ${formatDuration(serviceMs)} after the request: message ${inWords(at, input.accountZone)} ${input.accountZone}`,
     );
   }
   const closes = firstClosing(windows, at);

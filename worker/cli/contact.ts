@@ -60,7 +60,7 @@ function shownPerson({ journeys, askedBy, values, addresses, asks, throttles, is
     journeys: journeys.map(({ journey: { id, state }, context }) => ({ journey: refOf(context.name, id), state })),
     otherAddresses: askedBy.map(({ value }) => value),
     values: Object.fromEntries([...values].map(([field, all]) => [field, [...all]])),
-    linkedAddresses: addresses,
+    linkedAddresses: addresses - 1,
     requests: asks,
     throttles,
     erased: isErased,

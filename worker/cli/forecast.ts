@@ -1,7 +1,7 @@
 import type { Forecast } from '../support/preview.ts';
 
-/** The request that would be sent, a line for each part. */
-export function forecastLines({ rule, request, trace }: Forecast, timeZone: string): string[] {
+/** The request that would be sent, or of which it was decided that it would not be, a line for each part. */
+export function forecastLines({ decision, rule, request, trace }: Forecast, timeZone: string): string[] {
   if (request === undefined) return trace.map((line) => row('', line));
   const { campaign, contact, test, values, sources, dueAt } = request;
   return [
@@ -12,8 +12,8 @@ export function forecastLines({ rule, request, trace }: Forecast, timeZone: stri
     ...Object.entries(values).map(([name, value], i) =>
       row(i === 0 ? 'fields' : '', `${name} = ${JSON.stringify(value)}  ← ${sources[name] ?? 'closeloop'}`),
     ),
-    row('send', `${dueAt.toISOString()} (${timeZone})`),
-    ...trace.map((line, i) => row(i === 0 ? 'because' : '', line)),
+    ...(decision === 'ask' ? [row('send', `${dueAt.toISOString()} (${timeZone})`)] : []),
+    ...trace.map((line, i) => row(decision === 'ask' && i === 0 ? 'because' : '', line)),
   ];
 }
 
@@ -22,6 +22,7 @@ export const row = (name: string, text: string): string => `${name.padEnd(9)} ${
 
 /** A forecast as JSON. */
 export function forecastForMachines({ decision, reason, why, rule, request, trace }: Forecast) {
-  const { campaign, ...sent } = request ?? {};
-  return { decision, reason, why, rule: rule?.name, campaign: campaign?.id, ...sent, trace };
+  const { campaign, dueAt, ...sent } = request ?? {};
+  const at = decision === 'ask' ? dueAt : undefined;
+  return { decision, reason, why, rule: rule?.name, campaign: campaign?.id, ...sent, dueAt: at, trace };
 }

@@ -7,7 +7,7 @@ import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { endInWords } from '../support/call-words.ts';
-import type { Standing } from '../support/explain.ts';
+import { pausedInWords, type Standing } from '../support/explain.ts';
 import {
   type FoundJourney,
   findJourney,
@@ -156,9 +156,8 @@ export async function printHeldUp(sources: readonly Waiting[], redis: RedisClien
 }
 
 export function printStanding({ source, timeZone, paused, notPlanned }: Omit<Standing, 'held'>): void {
-  for (const { stage, why, at } of paused) {
-    const line = `Source ${source}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;
-    say(inZone(line, timeZone));
+  for (const pause of paused) {
+    say(inZone(`Source ${source}: ${pausedInWords(pause)}`, timeZone));
   }
   if (notPlanned > 0) say(`Source ${source}: ${waitingInQueue(notPlanned)}.`);
 }

@@ -26,11 +26,22 @@ export function say(text: string): void {
 /** Prints a result; for people its fields, one below the other. */
 export function printFields(form: Form, record: object): void {
   const fields: [string, unknown][] = Object.entries(record);
-  const text = (value: unknown): string =>
-    value instanceof Date ? value.toISOString() : typeof value === 'string' ? value : JSON.stringify(value);
   const width = Math.max(0, ...fields.map(([name]) => name.length));
-  const lines = fields.map(([name, value]) => `${name.padEnd(width)}  ${text(value ?? null)}`);
+  const lines = fields.flatMap(([name, value]) => {
+    const all = Array.isArray(value) && value.length > 0 ? value : [value];
+    return all.map((one, i) => `${(i === 0 ? name : '').padEnd(width)}  ${inWords(one)}`);
+  });
   print(form, record, [...lines, '']);
+}
+
+/** A value that a result holds, for people. */
+function inWords(value: unknown): string {
+  if (value === undefined || value === null) return 'none';
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(inWords).join(', ');
+  const entries = Object.entries(value).filter(([, held]) => held !== undefined);
+  return entries.length === 0 ? 'none' : entries.map(([name, held]) => `${name}: ${inWords(held)}`).join(', ');
 }
 
 interface Row {

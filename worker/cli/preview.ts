@@ -7,7 +7,7 @@ import { formatDuration } from '../../core/schedule/duration.ts';
 import type { AnswerShape, LoadedAnswerRule } from '../pipeline/policy/answer-rules.ts';
 import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
 import type { Forecast } from '../support/preview.ts';
-import { type Preview, type PreviewContext, previewOf } from '../support/preview.ts';
+import { type Preview, type PreviewContext, previewOf, unkept } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastForMachines, forecastLines, row } from './forecast.ts';
 import { print } from './output.ts';
@@ -117,7 +117,7 @@ function forMachines(found: Preview): object {
       decision: 'skip',
       why: open,
       readAgainAt: found.readAgainAt,
-      ifClosed: forecastForMachines(found.ifClosed),
+      ifClosed: found.ifClosed && forecastForMachines(found.ifClosed),
     };
   }
   const { ref, journey, closedAt, closing, forecast } = found;
@@ -139,8 +139,12 @@ function linesOf(found: Preview, context: PreviewContext): string[] {
       heading('would not ask', open),
       ...(readAgainAt ? [row('closed', `from ${readAgainAt.toISOString()}, if nothing else happens`)] : []),
       '',
-      heading(`if it were closed: ${inWords(ifClosed)}`, ifClosed.why),
-      ...forecastLines(ifClosed, context.timeZone),
+      ...(ifClosed === undefined
+        ? [heading('if it were closed: not known', unkept)]
+        : [
+            heading(`if it were closed: ${inWords(ifClosed)}`, ifClosed.why),
+            ...forecastLines(ifClosed, context.timeZone),
+          ]),
     ];
   }
   const { ref, journey, closedAt, closing, forecast } = found;

@@ -1,9 +1,10 @@
-import { refusal } from '../../core/errors.ts';
+import { CloseloopError, refusal } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { askNow } from '../support/ask-now.ts';
 import { type JourneyFilter, select } from '../support/journey-filter.ts';
 import { cancel, findAnywhere, replay, resolve } from '../support/repair.ts';
+import { inZone } from '../support/shown-time.ts';
 import { print } from './output.ts';
 import { progress } from './progress.ts';
 import type { CommandOptions } from './runtime.ts';
@@ -48,8 +49,11 @@ async function change(
 ): Promise<number> {
   return await withSources({ ...options, reads: true }, async ({ engine }) => {
     const { journey, context } = await findAnywhere(engine, options.journey);
-    const { result, text } = await work(journey, context);
     const { timeZone } = context;
+    const { result, text } = await work(journey, context).catch((error: unknown) => {
+      if (error instanceof CloseloopError) error.message = inZone(error.message, timeZone);
+      throw error;
+    });
     print({ ...options, timeZone }, { journey: options.journey, ...result }, `${options.journey} is ${text}.`);
     return 0;
   });

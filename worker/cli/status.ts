@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
 import { testLines, testPlaces } from '../config/test-mode.ts';
 import { journeyStates } from '../journey/journey.ts';
+import { isPutOff } from '../operations/delivery-counts.ts';
 import { resumeRemedy, sentenceOf } from '../operations/outage.ts';
 import type { Pause } from '../operations/pauses.ts';
 import { runningProcesses } from '../operations/processes.ts';
@@ -68,7 +69,7 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
     ...weekLine(state.lastWeek),
     ...(state.lastDelivery ? [`  delivered   last ${state.lastDelivery.toISOString()}`] : []),
     ...(state.lastRefusal
-      ? [`  refused     last ${state.lastRefusal.at.toISOString()}: ${state.lastRefusal.why}`]
+      ? [`  ${refusedAs(state.lastRefusal.why)} last ${state.lastRefusal.at.toISOString()}: ${state.lastRefusal.why}`]
       : []),
     `  queue       ${waitingInQueue(state.notPlanned)}`,
     ...Object.entries(state.queues).flatMap(([step, depth]) => queueLine(step, depth)),
@@ -81,7 +82,7 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
       ),
     ),
     ...Object.entries(refused).map(
-      ([why, count]) => `  refused     ${count} ${count === 1 ? 'delivery' : 'deliveries'} within a day: ${why}`,
+      ([why, count]) => `  ${refusedAs(why)} ${count} ${count === 1 ? 'delivery' : 'deliveries'} within a day: ${why}`,
     ),
     ...state.paused.map(pauseLine),
     ...state.held.map(({ stage, only, why, at, jobs }) =>
@@ -98,6 +99,8 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
       : []),
   ];
 }
+
+const refusedAs = (why: string): string => (isPutOff(why) ? 'put off' : 'refused').padEnd(11);
 
 function quotaLine(until: Date | undefined): string[] {
   if (until === undefined) return [];

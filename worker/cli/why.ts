@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Condition } from '../support/conditions.ts';
 import type { Standing } from '../support/explain.ts';
-import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
+import { type Answer, answerWhy, type ExplainedClosing, unheardOf } from '../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
 import { forecastForMachines, forecastLines } from './forecast.ts';
 import { printStanding } from './journeys.ts';
@@ -46,13 +46,11 @@ async function wholeAnswer(options: CommandOptions & { about: string; source?: s
   );
 }
 
-function printMissing({ closings, earlier }: Answer): void {
+function printMissing(answer: Answer): void {
+  const { closings, earlier } = answer;
   if (earlier > 0) say(`${earlier} earlier closings are not shown.`);
   if (closings.length > 0) return;
-  say(
-    'closeloop has never heard of a closing of theirs: no delivery or poll has told of one, or it was removed after ' +
-      'retention.journeys.',
-  );
+  say(`${unheardOf(answer)} "closeloop contact show" tells what the service knows of them.`);
 }
 
 function closingLines({ ref, journey, what, because, remedy }: Omit<ExplainedClosing, 'timeZone'>): string[] {
@@ -106,13 +104,14 @@ function forecast(found: IfClosedNow, timeZone: string): string[] {
 }
 
 /** The shape is documented: docs/journeys.md. */
-function forMachines({ closings, earlier, records, sources }: Answer): object {
+function forMachines({ closings, earlier, records, isErased, sources }: Answer): object {
   const shown = closings.map(closingForMachines);
   return {
     first: shown[0],
     closings: shown,
     earlier,
     records: records.map(recordForMachines),
+    erased: isErased || undefined,
     sources: sources.map(standingForMachines),
   };
 }

@@ -100,7 +100,7 @@ function health({ notices: { urgent, others } }: Overview): Html {
     urgent > 0
       ? ['notice bad', `${urgent} ${urgent === 1 ? 'thing needs' : 'things need'} a person`]
       : others > 0
-        ? ['notice', others === 1 ? '1 thing mends itself' : `${others} things mend themselves`]
+        ? ['notice', others === 1 ? '1 thing to know' : `${others} things to know`]
         : ['notice good', 'closeloop itself is all right'];
   return html`<p class="${tone} health" id="health" data-live="${everySeconds}"><a href="/operations">${text}</a></p>`;
 }

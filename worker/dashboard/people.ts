@@ -289,7 +289,7 @@ function kept({ here, keptDays, timeZone, contacts }: Person): Html {
 <tr><th scope="row">Journeys</th><td>${journeys.length}</td><td>Tell what was decided about each closing, and hold contact, grade and comment; removed ${keptDays} days after they ended</td></tr>
 ${askedBy.length > 0 && html`<tr><th scope="row">Other addresses</th><td>${askedBy.map((one) => html`${shownContact(one, contacts)}<br>`)}</td><td>Asked in journeys that know this contact as another address of the same person</td></tr>`}
 ${[...values].map(([field, all]) => html`<tr><th scope="row">${field}</th><td>${[...all].join(', ')}</td><td>Custom field, sent to the service with a request; kept with its journey</td></tr>`)}
-<tr><th scope="row">Linked addresses</th><td>${addresses === 1 ? 'none' : addresses}</td><td>Digests, so that throttles count a person once; kept as long as the longest throttle</td></tr>
+<tr><th scope="row">Linked addresses</th><td>${addresses === 1 ? 'none' : addresses - 1}</td><td>Beside this one. Digests, so that throttles count a person once; kept as long as the longest throttle</td></tr>
 <tr><th scope="row">Requests that throttles count</th><td>${asks.length === 0 ? 'none' : asks.map(({ at, campaign }) => html`${time(at, timeZone)}, campaign ${campaign ?? 'not known'}<br>`)}</td><td>So that nobody is asked too often, also by a throttle that is set later; kept for 400 days</td></tr>
 <tr><th scope="row">Throttles that run</th><td>${throttles.length === 0 ? 'none' : throttles.map(({ source, rule, why }) => html`${source}, rule ${rule}: ${sentence(why, timeZone)}<br>`)}</td><td>What keeps a rule from asking them now</td></tr>
 </tbody></table></div>`;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Condition } from '../support/conditions.ts';
-import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
+import { type Answer, answerWhy, type ExplainedClosing, unheardOf } from '../support/why.ts';
 import { type ExplainedRecord, explainRecord, type IfClosedNow } from '../support/why-record.ts';
 import { journeyAt } from './addresses.ts';
 import { seesContacts } from './guard.ts';
@@ -44,18 +44,19 @@ export function whyView({ about, answer, contacts }: { about: string; answer?: A
 ${answer && found(answer, contacts)}`;
 }
 
-function found({ closings, earlier, records, sources }: Answer, contacts: boolean): Html {
+function found(answer: Answer, contacts: boolean): Html {
+  const { closings, earlier, records, sources } = answer;
   const [newest] = closings;
   const waiting = sources.filter(({ notPlanned }) => notPlanned > 0);
-  return html`${newest ? html`<p class="notice">${sentence(newest.what, newest.timeZone)}</p>` : nothing()}
+  return html`${newest ? html`<p class="notice">${sentence(newest.what, newest.timeZone)}</p>` : nothing(answer)}
 ${waiting.map(({ source, notPlanned }) => html`<p class="notice">Events of ${source} that wait to be planned: ${notPlanned}. A closing may be among them.</p>`)}
 ${newest && table(closings, newest.timeZone)}
 ${earlier > 0 && html`<p>Earlier closings that are not shown: ${earlier}.</p>`}
 ${records.map((one) => record(one, contacts))}`;
 }
 
-function nothing(): Html {
-  return html`<p class="notice">closeloop has never heard of a closing of theirs: no delivery or poll has told of one, or it was removed since.</p>`;
+function nothing(answer: Answer): Html {
+  return html`<p class="notice">${unheardOf(answer)} <a href="/people">People</a> shows what else is known of them.</p>`;
 }
 
 function table(closings: Answer['closings'], timeZone: string): Html {
@@ -86,7 +87,7 @@ function record(one: ExplainedRecord, contacts: boolean): Html {
   if (state === 'out') return html`<h2>${title}</h2><p class="notice">Nobody is asked about it: ${why}</p>`;
   return html`<h2>${title}</h2>
 <p>${closed(one)}</p>
-${conditionTable(conditions, `${name} of ${source}`)}
+${conditions.length > 0 && conditionTable(conditions, `${name} of ${source}`)}
 ${ifClosedNow && forecast(ifClosedNow, { timeZone, contacts })}`;
 }
 
@@ -131,7 +132,7 @@ ${now.decision !== 'unknown' && details(now, shown)}`;
 }
 
 function details(
-  { rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>,
+  { decision, rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>,
   { timeZone, contacts }: Shown,
 ): Html {
   const because = trace.length > 0 && html`<ul>${trace.map((line) => html`<li>${sentence(line, timeZone)}</li>`)}</ul>`;
@@ -143,7 +144,7 @@ function details(
     ['Contact', `${shownContact(contact, contacts)} (${contact.kind})`],
     ['TEST', test && `it would go to ${shownContact(test, contacts)}, not to the customer`],
     ...Object.entries(values).map(([name, value]) => [name, String(value)] as const),
-    ['Sent', html`${time(dueAt, timeZone)} (${timeZone})`],
+    ['Sent', decision === 'ask' && html`${time(dueAt, timeZone)} (${timeZone})`],
   ])}
 ${because}`;
 }

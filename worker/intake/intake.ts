@@ -120,7 +120,10 @@ function takeTypes(app: FastifyInstance, pipelines: IntakeOptions['pipelines']):
 }
 
 function answerErrors(app: FastifyInstance, refusals: Refusals): void {
-  app.setErrorHandler(async (error, _request, reply) => await answer(reply, replyToError(error, refusals)));
+  app.setErrorHandler(async (error, { params }, reply) => {
+    const { source } = Source.catch({}).parse(params);
+    return await answer(reply, replyToError(error, refusals, source));
+  });
   // This check comes before the body is read, like every check of the headers.
   app.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next();

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyInstance } from 'fastify';
 import { type Delivery, type HttpReply, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
 import { tooIntricate } from '../../core/connector/json-structure.ts';
-import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
+import { putOff } from '../operations/delivery-counts.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import { redisInWords } from '../redis/unavailable.ts';
 import { announcedBytes, type Bodies, discard, isShort } from './bodies.ts';
 import type { Connections } from './connections.ts';
 import type { Refusals } from './refusals.ts';
@@ -65,7 +66,7 @@ export function directly(
       .then((reply) => send(request, response, reply))
       .catch((error: unknown) => {
         if (response.headersSent) response.destroy();
-        else send(request, response, replyToError(error, refusals));
+        else send(request, response, replyToError(error, refusals, source));
       });
     return true;
   };
@@ -127,7 +128,7 @@ function createTake({ pipelines, log, ...options }: DeliveryOptions, refusals: R
     if (delivery.method !== 'POST') return notAllowed;
     const verdict = source.verify(delivery);
     if (!verdict.ok) {
-      refused(verdict.why, 'delivery refused: signature');
+      refused(signatureFlaws[verdict.why], 'delivery refused: signature');
       return jsonReply(401, { error: signatureErrors[verdict.why] });
     }
     const flaw = tooIntricate(delivery.raw, mostEntries);
@@ -150,7 +151,7 @@ function createTake({ pipelines, log, ...options }: DeliveryOptions, refusals: R
       try {
         await store(name, events, delivery.receivedAt);
       } catch (error) {
-        refused(messageOf(error), 'delivery not stored: the vendor is told to come again', 'error');
+        refused(putOff(redisInWords(error)), 'delivery not stored', 'error');
         return source.notStored ?? retryLater('Not stored. Send it again.');
       }
     }
@@ -161,6 +162,12 @@ function createTake({ pipelines, log, ...options }: DeliveryOptions, refusals: R
 }
 
 const tooManyEvents = `A delivery may hold ${mostEvents} events at most. Send them in several.`;
+
+const signatureFlaws = {
+  unsigned: 'the signature is missing',
+  mismatch: 'the signature does not match',
+  stale: 'the signature is too old',
+};
 
 const signatureErrors = {
   unsigned: 'The signature is missing.',

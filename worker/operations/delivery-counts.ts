@@ -13,6 +13,12 @@ const deliveryKeyOf = (source: string): string => `${tagOf(source)}:delivered:la
 const hoursKeyOf = (source: string, at: Date): string => `${tagOf(source)}:delivered:${at.toISOString().slice(0, 10)}`;
 const keyOf = (source: string): string => `${tagOf(source)}:refused`;
 
+const comeAgain = 'told to come again: ';
+
+/** Why a delivery was not stored, which its vendor sends again; any other reason is for good. */
+export const putOff = (why: string): string => `${comeAgain}${why}`;
+export const isPutOff = (why: string): boolean => why.startsWith(comeAgain);
+
 /** Adds to the counts of `refusedOf`. The counts of a source begin anew a day after its first refusal. */
 export async function countRefused(redis: RedisClient, source: string, why: string, count: number): Promise<void> {
   await redis.set(lastKeyOf(source), JSON.stringify({ at: new Date(), why }));

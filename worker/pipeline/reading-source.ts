@@ -11,7 +11,7 @@ import { type Journeys, storedOf } from './source-store.ts';
 export interface ReadingContext
   extends Named,
     Policy,
-    Pick<Journeys, 'store' | 'contacts' | 'caps' | 'followUps'>,
+    Pick<Journeys, 'store' | 'contacts' | 'caps' | 'followUps' | 'erasures'>,
     Pick<Service, 'feedback' | 'campaigns'> {
   source: Source;
   clock: Clock;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
 /** The names of ioredis' own errors: the connection was lost, or no node of a cluster answers. */
@@ -18,6 +18,12 @@ export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'ReplyError') return refusals.test(error.message);
   return clientErrors.has(error.name) || clientMessages.test(error.message);
+}
+
+/** An error of a call to Redis, for people: the client's own errors speak of its streams and queues. */
+export function redisInWords(error: unknown): string {
+  const isClients = isRedisUnavailable(error) && error instanceof Error && error.name !== 'ReplyError';
+  return isClients ? 'Redis does not answer' : messageOf(error);
 }
 
 /**

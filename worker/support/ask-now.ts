@@ -3,6 +3,7 @@ import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
 import { laterClosing } from '../pipeline/ask/later-closing.ts';
+import { plannedAt } from '../pipeline/policy/decide.ts';
 import type { Queues } from '../pipeline/queues.ts';
 import { inCampaign } from '../pipeline/rules.ts';
 import { forecastOf, type PreviewContext, readRecord } from './preview.ts';
@@ -25,7 +26,7 @@ export async function askNow(journey: Journey, context: PreviewContext & Pick<Qu
       to: 'waiting',
       at: clock.now(),
       change: { hurried: true, dueAt },
-      trace: ['a person wants it asked ahead of its time', `to be asked at ${dueAt.toISOString()}`],
+      trace: ['a person wants it asked ahead of its time', plannedAt(dueAt)],
       when: ({ hurried }) => !hurried,
     }),
   );

@@ -69,12 +69,17 @@ export function stopsOf(
   const paused = standing.paused.filter(({ stage }) => stage === step);
   const held = standing.held.filter(({ stage, only }) => stage === step && (rule === 'any' || needs.includes(only)));
   return [
-    ...paused.map(({ why, at, by }) => ({
-      why: `step ${step} of ${standing.source} is ${by === undefined ? 'stopped' : `paused by ${by}`} since ${at.toISOString()}: ${why}`,
-      ...(by !== undefined && { remedy: `source resume ${standing.source} --step ${step}` }),
+    ...paused.map((pause) => ({
+      why: pausedInWords(pause, ` of ${standing.source}`),
+      ...(pause.by !== undefined && { remedy: `source resume ${standing.source} --step ${step}` }),
     })),
     ...held.map(({ only, why, at }) => ({ why: `${only} has to be mended since ${at.toISOString()}: ${why}` })),
   ];
+}
+
+/** A step that a person has paused, or that stopped by itself. */
+export function pausedInWords({ stage, why, at, by }: Pause, of = ''): string {
+  return `step ${stage}${of} is ${by === undefined ? 'stopped' : `paused by ${by}`} since ${at.toISOString()}: ${why}`;
 }
 
 function ofState(journey: Journey, source: string): Explanation {
@@ -124,7 +129,8 @@ function ofState(journey: Journey, source: string): Explanation {
       return {
         ...(askedAt && { isAsked: asking.isAsked }),
         what: `waits for a person: ${why}`,
-        remedy: `journeys resolve ${ref}`,
+        // An answer that was refused may be written again; whether the customer was asked only a person can find out.
+        remedy: answer ? `journeys replay ${ref}` : `journeys resolve ${ref} --asked <request>`,
       };
   }
 }

@@ -31,7 +31,7 @@ export async function hitsNow(
   if (scopes.length === 0) return [];
   const limits = limitsOf(scopes, note.at);
   const held = await contacts.heldBy({ contactKey, campaign: rule.campaign, note, limits });
-  const hits = [...hitsOfLast(last, scopes, note.at), ...hitsOf(held, scopes)];
+  const hits = [...hitsOfLast(last, scopes, note.at), ...hitsOf(held, scopes, last)];
   return [...Map.groupBy(hits, ({ scope }) => scope).values()].flatMap(
     (some) => some.toSorted((a, b) => b.askedAt.getTime() - a.askedAt.getTime())[0] ?? [],
   );

@@ -80,9 +80,6 @@ export async function personHere(
   contacts.delete(key);
   const memory = await sources[0]?.contacts.recordOf(key);
   const throttles = await Promise.all(sources.map((context) => throttlesOf(key, context, { known, now })));
-  const erased = await Promise.all(
-    sources.map(({ erasures }) => erasures.forgotten.since(new Date(0), [identityKeys.contact(key)])),
-  );
   return {
     journeys,
     askedBy: [...contacts.values()],
@@ -90,8 +87,15 @@ export async function personHere(
     addresses: memory?.addresses ?? 1,
     asks: memory?.asks ?? [],
     throttles: throttles.flat(),
-    isErased: erased.flat().length > 0,
+    isErased: await isErased(contact, sources),
   };
+}
+
+/** Whether one of the sources remembers that the person with this contact was erased. */
+export async function isErased(contact: Contact, sources: readonly Pick<PersonSource, 'erasures'>[]): Promise<boolean> {
+  const keys = [identityKeys.contact(contactKey(contact))];
+  const erased = await Promise.all(sources.map(({ erasures }) => erasures.forgotten.since(new Date(0), keys)));
+  return erased.flat().length > 0;
 }
 
 function valuesOf(journeys: readonly FoundJourney<unknown>[]): Map<string, Set<string>> {

@@ -7,7 +7,7 @@ import { mayHaveAsked } from '../journey/outcomes.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
 import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
-import { decide, type Verdict } from '../pipeline/policy/decide.ts';
+import { decide, plannedAt, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
 import { lastCounted } from '../pipeline/policy/throttle.ts';
 import { heldUntil, type Throttled, throttled } from '../pipeline/policy/throttled.ts';
@@ -39,7 +39,8 @@ export interface Forecast {
 /** A record as it was read now, and the decision about it. */
 export type Preview =
   | { is: 'out'; why: string; record: PresentedRecord | undefined }
-  | { is: 'open'; readAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast }
+  /** `ifClosed`: left out where nothing of the record is kept. */
+  | { is: 'open'; readAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast | undefined }
   | {
       is: 'closed';
       record: PresentedRecord;
@@ -68,7 +69,8 @@ async function previewOfStatus(
   const { record } = status;
   if (status.is === 'open') {
     const { readAgainAt } = status;
-    return { is: 'open', readAgainAt, record, ifClosed: await ifClosedAt(record, context, readAgainAt) };
+    const ifClosed = isUnkept(status) ? undefined : await ifClosedAt(record, context, readAgainAt);
+    return { is: 'open', readAgainAt, record, ifClosed };
   }
   const { closing, closedAt } = status;
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
@@ -82,6 +84,13 @@ async function previewOfStatus(
   const forecast = await unlessLater(journey ?? begun(id, record, status, context), planned, context);
   return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
 }
+
+/** Whether nothing of a record that is open is kept: a decision about it would be about an empty record. */
+export function isUnkept(status: RecordStatus): boolean {
+  return status.is === 'open' && Object.keys(status.record.shape).length === 0;
+}
+
+export const unkept = 'closeloop keeps nothing of a record of this source while it is open';
 
 /** A closing of the past, and what would become of it. */
 export interface PreviewedClosing {
@@ -195,11 +204,13 @@ export async function forecastOf(
     const { reason, why, trace, rule } = verdict;
     return { decision: 'skip', reason, why, trace, rule };
   }
-  const { rule, campaign, contact, place, values, sources, dueAt, trace } = verdict;
+  const { rule, campaign, contact, place, values, sources, dueAt } = verdict;
+  // `request` has the time, for whom would be asked.
+  const trace = verdict.trace.filter((line) => line !== plannedAt(dueAt));
   const to = recipientOf(contact, rule, campaign.type);
   const no = await heldBack({ ...verdict, contact: to.contact }, to.isTest, journeyId, context);
   const held = no && heldUntil(no, { ...closing, contact, place }, rule, campaign, context);
-  if (held?.do === 'wait') trace.push(...held.why, `to be asked at ${held.at.toISOString()}`);
+  if (held?.do === 'wait') trace.push(...held.why);
   const { reason, why } = held?.do === 'skip' ? held : {};
   const at = held?.do === 'wait' ? held.at : dueAt;
   if (why === undefined) trace.push(...(await capsAhead(rule, campaign, at, context)));
@@ -213,7 +224,7 @@ async function heldBack(
   { rule, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
   isTest: boolean,
   journeyId: string,
-  { storedAs, contacts, feedback, policy }: ReadingContext,
+  { storedAs, contacts, feedback, policy, clock }: ReadingContext,
 ): Promise<Throttled | undefined> {
   const known = await feedback.contact(contact);
   const listed = onList(known, rule);
@@ -222,5 +233,5 @@ async function heldBack(
   const key = contactKey(contact);
   const note = { at: dueAt, journey: refOf(storedAs, journeyId) };
   const last = lastCounted(known, await contacts.lastAsked(key));
-  return throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), dueAt);
+  return throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), clock.now());
 }

@@ -5,7 +5,7 @@ import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { type Condition, conditionsOf } from './conditions.ts';
 import { type Standing, stopsOf } from './explain.ts';
 import type { Forecast } from './preview.ts';
-import { ifClosedAt, readRecord } from './preview.ts';
+import { ifClosedAt, isUnkept, readRecord, unkept } from './preview.ts';
 
 /** A record as the vendor has it now. */
 export interface ExplainedRecord {
@@ -48,6 +48,8 @@ export async function explainRecord(
   const status = read.value;
   if (status.is === 'out') return { ...about, state: 'out', why: status.why };
   const { record } = status;
+  if (isUnkept(status))
+    return { ...about, state: 'open', ifClosedNow: { decision: 'unknown', why: unkept, heldUp: [] } };
   const closed = status.is === 'closed' ? { closedAt: status.closedAt } : {};
   const named =
     status.is === 'closed' ? await context.store.records.nameOf(record.currentId, status.closing) : undefined;

@@ -8,6 +8,7 @@ import { queuedJobs } from '../redis/queued-jobs.ts';
 import { type Explanation, explain, type Standing } from './explain.ts';
 import { knownRecordIn, type Searched, withinSource } from './journey-filter.ts';
 import { peopleNamed } from './named-contacts.ts';
+import { isErased } from './people.ts';
 import type { ExplainedRecord } from './why-record.ts';
 
 /** The explanation why a customer was asked or not. */
@@ -17,6 +18,8 @@ export interface Answer {
   /** How many earlier closings are left out. */
   earlier: number;
   records: readonly ExplainedRecord[];
+  /** They were erased: nothing is kept of their closings. */
+  isErased: boolean;
   /** For each source that was searched: the reasons that hold up its closings. */
   sources: readonly Standing[];
 }
@@ -30,8 +33,10 @@ export interface ExplainedClosing extends Explanation {
   because: readonly string[];
 }
 
+type PersonSource = Searched & Parameters<typeof isErased>[1][number];
+
 /** A source, with what can hold it up. */
-export interface AskedSource<Context extends Searched = Searched> {
+export interface AskedSource<Context extends PersonSource = PersonSource> {
   context: Context;
   pauses: Pick<Pauses, 'list'>;
   holds: Pick<Holds, 'list'>;
@@ -47,7 +52,7 @@ const mostRecords = 5;
  * @param about any address of the customer, a record as people name it, `<source>/<record>`, or a journey
  * @param options `explainRecord`: reads a record at its vendor; left out: neither vendor nor service is called
  */
-export async function answerWhy<Context extends Searched>(
+export async function answerWhy<Context extends PersonSource>(
   sources: readonly AskedSource<Context>[],
   about: string,
   {
@@ -59,6 +64,7 @@ export async function answerWhy<Context extends Searched>(
   },
 ): Promise<Answer> {
   const text = about.trim();
+  const contexts = sources.map(({ context }) => context);
   const found = await Promise.all(
     sources.map(async (source) => {
       const [standing, closings] = await Promise.all([standingOf(source, redis), closingsIn(source.context, text)]);
@@ -76,11 +82,34 @@ export async function answerWhy<Context extends Searched>(
       : [],
   ]);
   return {
-    closings,
+    closings: closings.map((one) => unlessSkipped(one, records)),
     earlier: found.reduce((sum, { count }) => sum + count, -last.length),
     records,
+    isErased: closings.length === 0 && (await wereErased(text, contexts)),
     sources: found.map(({ standing }) => standing),
   };
+}
+
+async function wereErased(text: string, contexts: readonly PersonSource[]): Promise<boolean> {
+  const [defaultCountry] = contexts.map((context) => context.defaultCountry);
+  const found = await Promise.all(peopleNamed(text, { defaultCountry }).map((one) => isErased(one, contexts)));
+  return found.includes(true);
+}
+
+/** Why there is no closing, for a person or a record of which none is known. */
+export function unheardOf({ isErased, sources }: Pick<Answer, 'isErased' | 'sources'>): string {
+  if (isErased) return 'They were erased: closeloop keeps nothing of their closings.';
+  const mayWait = sources.some(({ notPlanned }) => notPlanned > 0);
+  return `closeloop has never heard of a closing of theirs, or has removed it after its time${mayWait ? ', or it is among the events that wait' : ''}. A request that somebody made by hand belongs to no closing.`;
+}
+
+/** A closing that waits, though nobody would be asked about its record as that is now: the reason goes with the planned time. */
+function unlessSkipped(closing: ExplainedClosing, records: readonly ExplainedRecord[]): ExplainedClosing {
+  const now = records.find(({ journey }) => journey === closing.ref)?.ifClosedNow;
+  if (closing.journey.state !== 'waiting' || now?.decision !== 'skip') return closing;
+  // Those depend on the closing: another closing of the record may have another answer.
+  if (now.reason === 'sample' || now.reason === 'too-old') return closing;
+  return { ...closing, what: `${closing.what}; as things are now nobody would be asked then: ${now.why}` };
 }
 
 async function explained({

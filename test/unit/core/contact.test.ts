@@ -153,6 +153,7 @@ describe('contactFor', () => {
   const landline = '+372 600 1234';
   const dialled = phone('+37255512345');
   const aLandline = ['a landline number'];
+  const neither = 'neither an e-mail address nor a phone number';
   const noCountry = ['a phone number without country code (write it with + or 00, or set a default country)'];
   const rows: [name: string, type: CampaignType, candidates: unknown[], contact: Contact | undefined, why: string[]][] =
     [
@@ -175,6 +176,7 @@ describe('contactFor', () => {
       ['takes an address for email', 'email', [mobile, 'a@b.example'], email('a@b.example'), ['not an e-mail address']],
       ['takes a number for mixed', 'mixed', [landline, mobile, 'a@b.example'], dialled, aLandline],
       ['takes an address for mixed', 'mixed', [landline, 'a@b.example', mobile], email('a@b.example'), aLandline],
+      ['knows neither in a text', 'mixed', ['n/a', '+1234'], undefined, [neither, 'not a valid phone number']],
       ['takes an identifier for external', 'external', ['C-77'], identifier('C-77'), []],
       ['takes a number as the identifier for external', 'external', [mobile], identifier('+37255512345'), []],
       [

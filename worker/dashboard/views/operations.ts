@@ -1,4 +1,5 @@
 import { type JourneyState, journeyStates } from '../../journey/states.ts';
+import { isPutOff } from '../../operations/delivery-counts.ts';
 import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
@@ -47,10 +48,11 @@ const left = journeyStates.filter((state) => !way.some((one) => one === state));
 
 export function operationsView(operations: Operations): Html {
   const { tests, sources, at, timeZone, mayAct } = operations;
+  const { urgent, others } = countNotices(operations);
   return html`<div id="operations" data-live>
 <p>${time(at, timeZone)} <span class="quiet">(${timeZone})</span></p>
 ${tests.map((why) => html`<p class="notice">${why}</p>`)}
-<h2>Needs a person</h2>
+<h2>${urgent === 0 && others > 0 ? 'To know' : 'Needs a person'}</h2>
 ${notices(operations)}
 ${causesPart(operations)}
 <h2>On their way, or there</h2>
@@ -188,9 +190,11 @@ function noticesOf({ state }: ShownSource, mayAct: boolean): Notice[] {
     })),
     ...Object.entries(refused).map(([why, count]) => ({
       isUrgent: false,
-      what: `${source}: ${count} ${count === 1 ? 'delivery was' : 'deliveries were'} refused within a day`,
+      what: `${source}: ${count} ${count === 1 ? 'delivery was' : 'deliveries were'} ${isPutOff(why) ? 'put off' : 'refused'} within a day`,
       why,
-      remedy: 'Where they are the vendor’s own: closeloop check says what to mend.',
+      remedy: isPutOff(why)
+        ? 'The vendor was told to send them again.'
+        : 'Where they are the vendor’s own: closeloop check says what to mend.',
     })),
   ];
 }

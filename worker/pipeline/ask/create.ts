@@ -214,7 +214,7 @@ async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promis
   const at = clock.now();
   const note = noteOf(attempt, at, context);
   const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, at) });
-  const no = held.length > 0 ? await holdBack(attempt, hitsOf(held, scopes), at, context) : undefined;
+  const no = held.length > 0 ? await holdBack(attempt, hitsOf(held, scopes, last), at, context) : undefined;
   if (no) return no;
   // The note of an earlier request must not come back once its person is erased.
   const takeNoteBack = async () => {

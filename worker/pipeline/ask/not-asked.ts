@@ -7,6 +7,7 @@ import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import { done, type JobResult } from '../jobs.ts';
 import type { Turn } from '../policy/cap.ts';
+import { plannedAt } from '../policy/decide.ts';
 import type { ThrottleHit } from '../policy/throttle.ts';
 import { heldUntil, throttled } from '../policy/throttled.ts';
 import type { CampaignRule } from '../rules.ts';
@@ -35,7 +36,7 @@ export async function postpone(
       to: 'waiting',
       at: context.clock.now(),
       change: { dueAt: due.at },
-      trace: [...due.why, `to be asked at ${due.at.toISOString()}`],
+      trace: [...due.why, plannedAt(due.at)],
       when: ({ dueAt, hurried }) => hurried === journey.hurried && dueAt?.getTime() !== due.at.getTime(),
     }),
   );

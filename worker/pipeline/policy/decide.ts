@@ -129,12 +129,15 @@ export async function decide(
   const { closedAt, hurried } = closing;
   const time = askingTime(rule, campaign, { closedAt, hurried, contact, place }, context, now);
   if (!time.ok) return no('no-time', time.why);
-  trace.push(...time.why, `to be asked at ${time.at.toISOString()}`);
+  trace.push(...time.why, plannedAt(time.at));
   const { values, sources } = mapped;
   const { contactFrom, others } = whom;
   const when = { dueAt: time.at, until: time.until, timing: time.why };
   return { do: 'ask', trace, rule, campaign, contact, contactFrom, others, place, values, sources, ...when };
 }
+
+/** The line of a trace that says when the customer is asked. */
+export const plannedAt = (at: Date): string => `to be asked at ${at.toISOString()}`;
 
 function mappingInWords({ mapping }: LoadedRule, { values, sources }: Pick<Ask, 'values' | 'sources'>): string[] {
   const empty = [...mapping].filter(([name]) => !(name in values));

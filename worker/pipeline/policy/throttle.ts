@@ -72,6 +72,8 @@ export interface ThrottleHit {
   askedAt: Date;
   /** The journey of that request, or `elsewhere`. */
   journey: string;
+  /** That request went to another address of the person. */
+  byOther?: boolean;
 }
 
 /**
@@ -89,10 +91,17 @@ export function hitsOfLast(last: LastAsked | undefined, scopes: readonly Scope[]
   return held.map((scope) => ({ scope, askedAt: last.at, journey: last.journey }));
 }
 
-export function hitsOf(held: readonly HeldBy[], scopes: readonly Scope[]): ThrottleHit[] {
+/** @param last the note of the address that is to be asked */
+export function hitsOf(
+  held: readonly HeldBy[],
+  scopes: readonly Scope[],
+  last: Pick<LastAsked, 'journey' | 'earlier'> | undefined,
+): ThrottleHit[] {
+  const { journey: own, earlier = [] } = last ?? {};
+  const byThis = new Set([own, ...earlier.map(({ journey }) => journey)]);
   return held.flatMap(({ limit, at, journey }) => {
     const scope = scopes[limit];
-    return scope ? [{ scope, askedAt: at, journey }] : [];
+    return scope ? [{ scope, askedAt: at, journey, ...(!byThis.has(journey) && { byOther: true }) }] : [];
   });
 }
 

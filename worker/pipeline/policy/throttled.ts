@@ -1,7 +1,8 @@
 import type { Contact } from '../../../core/contact.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import { formatDuration, minutesInWords } from '../../../core/schedule/duration.ts';
+import { formatDuration } from '../../../core/schedule/duration.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { elsewhere } from '../../journey/last-asked.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { WaitingClosing } from '../../journey/waiting-closings.ts';
 import type { CampaignRule } from '../rules.ts';
@@ -11,7 +12,7 @@ import type { ThrottleHit } from './throttle.ts';
 /** The effect of throttles on a request: it is skipped where any of the throttles drops requests, else postponed until all throttles end. */
 export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
 
-/** The effect of these throttles on a request; undefined where no throttle holds the request. */
+/** The effect of these throttles on a request; undefined where no throttle holds the request. @param now the present, not the time of the request */
 export function throttled(hits: readonly ThrottleHit[], now: Date): Throttled | undefined {
   const until = Math.max(...hits.map(({ scope, askedAt }) => askedAt.getTime() + scope.period));
   const drops = hits.filter(({ scope }) => scope.otherwise === 'drop');
@@ -38,16 +39,13 @@ export function heldUntil(
   return { do: 'wait', at: time.at, why: [`waits: ${no.why}`, ...time.why] };
 }
 
-function inWords({ scope: { name, period }, askedAt }: ThrottleHit, now: Date): string {
+/** Stored in traces, so it has to stay true: no age, and no address. `now` tells whether that request has left. */
+function inWords({ scope: { name, period }, askedAt, journey, byOther }: ThrottleHit, now: Date): string {
   const until = new Date(askedAt.getTime() + period).toISOString();
-  const ago = spanInWords(now.getTime() - askedAt.getTime());
-  return `the person was asked ${ago} ago (throttle of ${name}, ${formatDuration(period)}: until ${until})`;
-}
-
-/** "less than a minute", "4 hours", "29 days": rounded down. */
-function spanInWords(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  return minutes < 1 ? 'less than a minute' : minutesInWords(minutes, { hours: 60, days: 2_880 });
+  const asked = `${askedAt > now ? 'will be' : 'was'} asked at ${askedAt.toISOString()}`;
+  const by = journey === elsewhere ? 'by a request that only the service knows' : `journey ${journey}`;
+  const at = byOther ? ', at another of their addresses' : '';
+  return `the person ${asked} (${by}${at}; throttle of ${name}, ${formatDuration(period)}: until ${until})`;
 }
 
 /**

@@ -68,8 +68,7 @@ export async function saveRefused(journey: Journey, result: Refused, context: No
 /** @throws an error that may be temporary, or that stops the source */
 function refusalOf(result: Refused): { reason: string; alert: { why: string; remedy: string } } {
   if (result.why !== 'error') {
-    const remedy =
-      'put them there by hand and "closeloop journeys resolve … --written", or choose a fallback in writeBack';
+    const remedy = `${result.why === 'closed' ? 'choose a fallback in writeBack, or ' : ''}put them there by hand and "closeloop journeys resolve … --written"; where the record takes one again, ${replayed}`;
     const why = 'grades that can not be put on their records are kept here';
     return { reason: result.message, alert: { why, remedy } };
   }
@@ -79,7 +78,8 @@ function refusalOf(result: Refused): { reason: string; alert: { why: string; rem
   return { reason, alert: { why: `a record refuses its answer: ${reason}`, remedy: replay } };
 }
 
-export const replay = 'mend that, then "closeloop journeys replay --state parked" writes what is parked again';
+const replayed = '"closeloop journeys replay --state parked" writes what is parked again';
+export const replay = `mend that, then ${replayed}`;
 
 export async function reportParked(
   { id }: Journey,

@@ -62,7 +62,7 @@ const rows: Row[] = [
     'does not take a failing service for a contact who does not exist',
     said(500, 'Not found.'),
     transient,
-    /may have done the work/,
+    /: the service failed\./,
     { call: (c) => c.contact(phone), outcome: 'unknown', detail: 'Not found.' },
   ],
   [

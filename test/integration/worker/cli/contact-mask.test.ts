@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listErasures, maskContact, retryErasures, showStored } from '../../../../worker/cli/contact.ts';
 import { status } from '../../../../worker/cli/status.ts';
+import { why } from '../../../../worker/cli/why.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 import { printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
@@ -111,8 +112,12 @@ test('contact stored tells what is stored of a person, before and after they are
   const asked = { requests: [{ campaign: 12, journey }], throttles: [{ rule: 'all' }], erased: false };
   expect(await stored('A@example.com')).toMatchObject({
     code: 0,
-    rows: [{ journeys: [{ journey, state: 'asked' }], values: { Store: ['Tallinn'] }, ...asked }],
+    rows: [{ journeys: [{ journey, state: 'asked' }], values: { Store: ['Tallinn'] }, linkedAddresses: 0, ...asked }],
   });
+  const words = await printed(() => showStored({ ...beside(loop), contact: 'a@example.com', json: false }));
+  expect(words.out).toContain(`journeys         journey: ${journey}, state: asked\n`);
+  expect(words.out).toMatch(/^values +Store: Tallinn$/m);
+  expect(words.out).not.toMatch(/[[\]{}]/);
   expect(await stored('b@example.com')).toMatchObject({
     code: 1,
     rows: [{ journeys: [], requests: [], erased: false }],
@@ -120,6 +125,9 @@ test('contact stored tells what is stored of a person, before and after they are
   await printed(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
   expect(await stored('a@example.com')).toMatchObject({
     code: 1,
-    rows: [{ journeys: [], requests: [], throttles: [], linkedAddresses: 1, erased: true }],
+    rows: [{ journeys: [], requests: [], throttles: [], linkedAddresses: 0, erased: true }],
   });
+  const about = { ...beside(loop), about: 'A@example.com', json: false };
+  for (const stored of [true, false])
+    expect((await sayings(() => why({ ...about, stored }))).said.join('')).toContain('They were erased: ');
 });

@@ -6,6 +6,19 @@ import { daysAgo, idle, printed, useCommands } from '../../../support/worker/cli
 
 const { beside, fresh, redis } = useCommands();
 
+test('what is against asking now is told on the clock of the account', async () => {
+  const rule = '{ name: late, campaign: 12, contact: customer.email, delay: 48h, throttle: 30d }';
+  const loop = await startLoop(redis, { source: fresh(), rule });
+  const customer = { email: 'twice@example.com' };
+  await loop.post(loop.vendor.close('a', { customer }).delivery);
+  await loop.post(loop.vendor.close('b', { customer }).delivery);
+  await loop.journey('b.1', 'waiting');
+  await printed(() => hurryJourney({ ...beside(loop), journey: `${loop.store.source}/a.1` }));
+  await loop.journey('a.1', 'asked');
+  const again = hurryJourney({ ...beside(loop), journey: `${loop.store.source}/b.1` });
+  await expect(again).rejects.toThrow(/the person was asked at \S+\+0[23]:00 \(.*until \S+\+0[23]:00\)/);
+});
+
 test('journeys ask-now has a waiting customer asked, and says why one can not be', async () => {
   const rule = '{ name: late, campaign: 12, contact: customer.email, delay: 48h }';
   const loop = await startLoop(redis, { source: fresh(), rule });

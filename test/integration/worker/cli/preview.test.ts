@@ -126,7 +126,12 @@ describe('preview', () => {
     const { rows } = await printed(() =>
       preview({ ...beside(loop), source: loop.store.source, record: 'b', showRecord: false }),
     );
-    expect(rows).toMatchObject([{ decision: 'skip', why: expect.stringMatching(/asked .* ago \(throttle/) }]);
+    expect(rows).toMatchObject([
+      { decision: 'skip', why: expect.stringMatching(/asked at .*\(journey \S+\/a\.1; throttle/) },
+    ]);
+    expect(rows[0]).not.toHaveProperty('dueAt');
+    const about = { ...beside(loop), source: loop.store.source, record: 'b', showRecord: false, json: false };
+    expect((await printed(() => preview(about))).out).not.toMatch(/^send |to be asked at/m);
   });
 });
 

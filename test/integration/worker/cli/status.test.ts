@@ -66,11 +66,12 @@ test('status counts the deliveries that were refused, by reason, and shows that 
   await redis.handle.client.hset('{cl}:paused', 'collect', JSON.stringify({ why: 'no key', at: new Date() }));
   const { rows } = await until(async () => {
     const shown = await printed(() => status(beside(loop)));
-    return /"mismatch":4/.test(shown.out) && shown;
+    return /does not match":4/.test(shown.out) && shown;
   });
   await redis.handle.client.del('{cl}:paused');
+  const forged = 'the signature does not match';
   expect(rows).toMatchObject([
-    { source: loop.store.source, refused: { mismatch: 4 }, lastRefusal: { why: 'mismatch' } },
+    { source: loop.store.source, refused: { [forged]: 4 }, lastRefusal: { why: forged } },
     { source: 'collect', paused: [{ stage: 'collect', why: 'no key' }] },
     { processes: [] },
   ]);

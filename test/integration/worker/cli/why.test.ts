@@ -27,7 +27,7 @@ test('a customer is found by any address, a record and a journey by name, each w
     journey: `${source}/c.1`,
     isAsked: false,
     reason: 'throttled',
-    what: expect.stringMatching(/asked less than a minute ago/),
+    what: expect.stringMatching(/asked at \S+ \(journey \S+\/a\.1; throttle/),
   };
   for (const text of [customer.email, customer.phone, '0037255512345']) {
     const { first, closings } = await about(text);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { countRefused, putOff } from '../../../../worker/operations/delivery-counts.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
@@ -81,4 +82,15 @@ test('Operations shows what needs a person, and each source with what status tel
   for (const path of ['/sources/nobody/ask/pause', `/sources/${source}/erase/pause`, `/sources/${source}/ask/stop`]) {
     expect((await get(path)).status).toBe(404);
   }
+});
+
+test('deliveries that were put off need no person, as Operations and Overview say alike', async () => {
+  const source = 'put-off';
+  const loop = await startLoop(redis, { source, general: 'dashboard: { port: 0 }' });
+  await countRefused(redis.handle.client, source, putOff('Redis does not answer'), 2);
+  const { get } = visitorOf(loop.app);
+  const { text } = await get('/operations');
+  expect(text).toMatch(/<h2>To know<\/h2>[\s\S]*2 deliveries were put off[\s\S]*told to come again: Redis does not/);
+  expect(text).not.toMatch(/Needs a person|says what to mend/);
+  expect((await get('/')).text).toContain('1 thing to know');
 });

@@ -44,7 +44,7 @@ describe('a person', () => {
     expect(text).toMatch(/<dt>Requests sent<\/dt><dd>1, the last scheduled <time/);
     expect(text).toContain('<dt>Blacklist</dt><dd>not on it</dd>');
     expect(text).toContain(`href="/journeys/${source}/p1.1"`);
-    expect(text).toMatch(/Linked addresses<\/th><td>2</);
+    expect(text).toMatch(/Linked addresses<\/th><td>1</);
     expect(text).toMatch(/Requests that throttles count<\/th><td><time[^>]*>[^<]*<\/time>, campaign 12/);
     expect(text).toContain(`${source}, rule all: the person was asked`);
     expect(text).toContain('Nobody.');

@@ -40,7 +40,13 @@ test('the page tells why by an address that was not chosen, with every condition
   expect(now).toMatch(
     /<strong>decides<\/strong>[\s\S]*The customer would be asked\.[\s\S]*\+37255512345 \(phone\)[\s\S]*<dt>Store<\/dt><dd>Riga</,
   );
+  expect(now).toContain('<dt>Sent</dt>');
   expect(loop.feedback.standin.requests()).toEqual([]);
+  await loop.asked('w9', { customer, store: 'Riga' });
+  loop.feedback.standin.blacklist({ account: 'acme', contact: customer.phone });
+  const listed = (await post('/why', { q: 'w1' })).text;
+  expect(listed).toMatch(/Nobody would be asked: [\s\S]*blacklist[\s\S]*<dt>Store<\/dt>/);
+  expect(listed).not.toMatch(/<dt>Sent<\/dt>|to be asked at/);
   expect(JSON.stringify(loop.told)).not.toMatch(/kati|5551/i);
 });
 

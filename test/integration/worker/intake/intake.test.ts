@@ -198,7 +198,11 @@ test('a thousand forged deliveries are two lines of log, and a count in status (
   for (let i = 0; i < 10; i++) expect((await door.post(`nobody-${i}`)).status).toBe(404);
   await door.app.close();
   expect(door.told).toEqual([
-    { level: 'warn', fields: { source: 'one', why: 'mismatch' }, message: 'delivery refused: signature' },
+    {
+      level: 'warn',
+      fields: { source: 'one', why: 'the signature does not match' },
+      message: 'delivery refused: signature',
+    },
     {
       level: 'warn',
       fields: { why: 'unknown source', example: 'nobody-0' },
@@ -206,7 +210,7 @@ test('a thousand forged deliveries are two lines of log, and a count in status (
     },
     {
       level: 'warn',
-      fields: { source: 'one', why: 'mismatch', times: 999 },
+      fields: { source: 'one', why: 'the signature does not match', times: 999 },
       message: 'delivery refused: signature, again',
     },
     {
@@ -217,8 +221,8 @@ test('a thousand forged deliveries are two lines of log, and a count in status (
   ]);
   // The first at once, for whoever is looking for it.
   expect(counted).toEqual([
-    ['one', 'mismatch', 1],
-    ['one', 'mismatch', 999],
+    ['one', 'the signature does not match', 1],
+    ['one', 'the signature does not match', 999],
   ]);
 });
 
@@ -227,8 +231,8 @@ test('deliveries that can not be stored are two lines of log as well (audit 29)'
   for (let i = 0; i < 100; i++) expect((await door.post('one')).status).toBe(503);
   await door.app.close();
   expect(door.told.map(({ level, fields }) => [level, fields])).toEqual([
-    ['error', { source: 'one', why: 'Redis is full' }],
-    ['error', { source: 'one', why: 'Redis is full', times: 99 }],
+    ['error', { source: 'one', why: 'told to come again: Redis is full' }],
+    ['error', { source: 'one', why: 'told to come again: Redis is full', times: 99 }],
   ]);
 });
 

@@ -73,6 +73,7 @@ test('a body may be as large as its source takes, and no larger', async () => {
   const large = await openDoor({}, { largestBody: 4 * mebibyte });
   expect((await large.post('one', body(4 * mebibyte))).status).toBe(202);
   expect((await large.post('one', body(4 * mebibyte + 1))).status).toBe(413);
+  expect(large.told).toMatchObject([{ fields: { source: 'one', why: 'it is too large' } }]);
 });
 
 test.each([
@@ -84,8 +85,12 @@ test.each([
   ['application/soap+xml', ['xml' as const], 202],
   ['application/json', ['xml' as const], 202],
 ])('a body of the type %s, at a source that also takes %j, gets %i', async (type, alsoTakes, status) => {
-  const door = await openDoor({}, alsoTakes === undefined ? {} : { alsoTakes });
+  const counted: unknown[] = [];
+  const countRefused = (...refusal: unknown[]) => void counted.push(refusal);
+  const door = await openDoor({ countRefused }, alsoTakes === undefined ? {} : { alsoTakes });
   expect((await door.post('one', undefined, { 'content-type': type })).status).toBe(status);
+  const why = 'it is not sent with Content-Type: application/json';
+  expect(counted).toEqual(status === 415 ? [['one', why, 1]] : []);
 });
 
 test('a delivery is answered and counted alike with and without the router', async () => {

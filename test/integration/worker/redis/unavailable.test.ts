@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { connect } from '../../../../worker/redis/connection.ts';
-import { isLostLock, isRedisUnavailable } from '../../../../worker/redis/unavailable.ts';
+import { isLostLock, isRedisUnavailable, redisInWords } from '../../../../worker/redis/unavailable.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -34,6 +34,10 @@ test.each([
   expect([isLostLock(error), isRedisUnavailable(error)]).toEqual([expected, !expected]);
 });
 
+test('what Redis itself says stays as it is said', () => {
+  expect(redisInWords(reply('LOADING Redis is loading'))).toBe('LOADING Redis is loading');
+});
+
 test('it knows the errors of a connection that is gone', async () => {
   const errors: unknown[] = [];
   const { client, bullIntake, close } = connect({ path: '/nowhere/redis.sock' }, () => undefined);
@@ -51,4 +55,5 @@ test('it knows the errors of a connection that is gone', async () => {
   broken.stream.destroy();
   await blocked;
   expect(errors.map(isRedisUnavailable)).toEqual([true, true, true]);
+  expect(errors.map(redisInWords)).toEqual(Array(3).fill('Redis does not answer'));
 });

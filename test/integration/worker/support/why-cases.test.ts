@@ -5,6 +5,7 @@ import { step } from '../../../../worker/journey/transitions.ts';
 import { ask, giveUpAsk } from '../../../../worker/pipeline/ask/ask.ts';
 import { erase } from '../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
+import { previewOf } from '../../../../worker/support/preview.ts';
 import { cancel } from '../../../../worker/support/repair.ts';
 import { type Answer, answerWhy } from '../../../../worker/support/why.ts';
 import { explainRecord } from '../../../../worker/support/why-record.ts';
@@ -151,7 +152,7 @@ const cases: Record<string, Case> = {
   ),
   'skipped: throttled': skipped(
     'throttled',
-    /asked less than a minute ago \(throttle of policy, 30d/,
+    /asked at \S+ \(journey calm\/y\.1; throttle of policy, 30d/,
     async (unit) => {
       await asks(unit, 'y');
       await asks(unit);
@@ -166,7 +167,7 @@ const cases: Record<string, Case> = {
       await asks(unit);
     },
     of: 'calm/x.1',
-    first: /^to be asked at .*; waits: the person was asked less than a minute ago/,
+    first: /^to be asked at .*; waits: the person was asked at \S+ \(/,
     isAsked: false,
   },
   'skipped: a later closing of theirs was asked about': skipped(
@@ -213,6 +214,17 @@ const cases: Record<string, Case> = {
     rule: `{ name: all, campaign: 12, ${always}, delay: 2h }`,
     plant: closes,
     first: /^to be asked at 20\S+; .*the rule's delay of 2h ends/,
+    isAsked: false,
+  },
+  'waits, and would be skipped as things are now': {
+    rule: `{ name: all, campaign: 12, ${always}, delay: 2h }`,
+    plant: async (unit) => {
+      await closes(unit);
+      const contact = { kind: 'email', value: email } as const;
+      await unit.context.feedback.create({ campaign: 12, contact, customFields: {} });
+      service.standin.blacklist({ account: 'acme', contact: email });
+    },
+    first: /^to be asked at \S+; as things are now nobody would be asked then: the contact is on the blacklist/,
     isAsked: false,
   },
   'step paused by an operator': {
@@ -265,7 +277,7 @@ const cases: Record<string, Case> = {
       await giveUpAsk({ journeyId: 'x.1' }, 'the service is down', context);
     },
     first: /^waits for a person: it is not known whether the service got the request: the service is down$/,
-    remedy: /^journeys resolve calm\/x\.1$/,
+    remedy: /^journeys resolve calm\/x\.1 --asked <request>$/,
   },
   failed: {
     plant: async (unit) => {
@@ -447,4 +459,16 @@ describe('why names the first reason, by an address and by the record:', () => {
     expect(skipReasons.filter((one) => !planted.has(one))).toEqual([]);
     expect(Object.keys(cases).length).toBeGreaterThan(30);
   });
+});
+
+test('of an open record of which nothing is kept it is not known what would be, and no reason is made up', async () => {
+  const { context } = service.unitContext({});
+  const record = { id: 'x', currentId: 'x', state: { is: 'open' as const }, shape: {} };
+  const unkept = { ...context, source: { ...context.source, read: async () => [{ ok: true as const, record }] } };
+  expect(await explainRecord('x', unkept, undefined)).toMatchObject({
+    state: 'open',
+    conditions: [],
+    ifClosedNow: { decision: 'unknown', why: expect.stringContaining('keeps nothing of a record') },
+  });
+  expect(await previewOf('x', unkept)).toMatchObject({ is: 'open', ifClosed: undefined });
 });

@@ -60,7 +60,7 @@ describe('the message for an answer', () => {
     [429, {}, cancel, 'transient', 'the service asks to wait'],
     [499, {}, get, 'permanent', 'the service refuses the call'],
     [500, page, cancel, 'transient', failed],
-    [599, {}, get, 'transient', failed],
+    [599, {}, get, 'transient', 'the service failed'],
   ];
   test.each(rows)('it is, for %i %j from %j, %s: %s', (status, body, place, kind, meaning) => {
     const error = answerFailure(answer(status, body), place, now);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { abortFailure, networkFailure, timeoutFailure } from '../../../../core/feedback/failure.ts';
 
-const place = { place: 'GET /x' };
+const place = { place: 'POST /x' };
 
 /** As fetch throws it: what the system said is the cause, or the cause's cause. */
 function thrown(code: string, syscall?: string, depth = 1): Error {
@@ -34,16 +34,22 @@ describe('a call that ended without an answer', () => {
     const never = says !== broken;
     const error = networkFailure(cause, place);
     expect(error).toMatchObject({ advice: { kind: 'transient' }, outcome: never ? 'never-sent' : 'unknown', cause });
-    expect(error.message).toBe(`Feedback service: GET /x: ${says(code)}.`);
+    expect(error.message).toBe(`Feedback service: POST /x: ${says(code)}.`);
   });
 
   test('it knows nothing where there is no code', () => {
     for (const cause of ['EPIPE', new Error('x'), Object.assign(new Error('x'), { code: 7, syscall: 7 })]) {
       expect(networkFailure(cause, place).message).toBe(
-        'Feedback service: GET /x: the exchange broke off; the service may have done the work.',
+        'Feedback service: POST /x: the exchange broke off; the service may have done the work.',
       );
     }
   });
+});
+
+test('a call that only reads has done nothing, however it ended', () => {
+  const read = { place: 'GET /x' };
+  for (const error of [timeoutFailure(read, 150), abortFailure(read, true), networkFailure(new Error('x'), read)])
+    expect(error.message).toMatch(/; nothing was to be changed\.$/);
 });
 
 test('a call given up at its deadline may have been done', () => {
@@ -51,7 +57,7 @@ test('a call given up at its deadline may have been done', () => {
   expect(error).toMatchObject({ advice: { kind: 'transient' }, outcome: 'unknown' });
   expect(Object.hasOwn(error, 'cause')).toBe(false);
   expect(error.message).toBe(
-    'Feedback service: GET /x: no complete answer within 150 ms; the service may have done the work.',
+    'Feedback service: POST /x: no complete answer within 150 ms; the service may have done the work.',
   );
 });
 
@@ -61,5 +67,5 @@ test.each([
 ])('a call stopped on request (sent: %s) is %s', (sent, outcome, remedy) => {
   const error = abortFailure(place, sent);
   expect(error).toMatchObject({ advice: { kind: 'transient' }, outcome });
-  expect(error.message).toBe(`Feedback service: GET /x: stopped on request; ${remedy}.`);
+  expect(error.message).toBe(`Feedback service: POST /x: stopped on request; ${remedy}.`);
 });

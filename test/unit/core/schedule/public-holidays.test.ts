@@ -67,7 +67,7 @@ describe('nobody is asked on a public holiday', () => {
     expect(at.toISOString()).toBe('2026-02-25T07:00:00.000Z');
     expect(why).toEqual([
       "the recipient's zone is not known: the account's, Europe/Tallinn",
-      'public holiday in EE: Independence Day; closed until Wed 25 Feb 00:00',
+      'public holiday in EE: Independence Day; closed until Wed 25 Feb 00:00 Europe/Tallinn',
       'campaign 12 sends 09:00–20:00 Europe/Tallinn; closed until Wed 25 Feb 09:00',
     ]);
   });

@@ -170,7 +170,7 @@ describe('the trace', () => {
       recipientZone: 'Europe/London',
     };
     expect(why(row)).toStrictEqual([
-      "the rule's delay of 2h ends Sat 21 Nov 21:00",
+      "the rule's delay of 2h ends Sat 21 Nov 21:00 Europe/Tallinn",
       'zone Europe/London, from the record',
       'campaign 12 sends 09:00–20:00 Europe/Tallinn; closed until Sun 22 Nov 09:00',
       'the rule sends 10:00–16:30 mon, tue, wed, thu, fri Europe/London; closed until Mon 23 Nov 10:00',
@@ -210,14 +210,14 @@ describe('the trace', () => {
   test.each(months)('calls a month %s', (month) => {
     const now = new Date(`1 ${month} 2027 12:00 UTC`).toISOString();
     expect(why({ now, delayMs: hour, zone: 'UTC' })).toStrictEqual([
-      expect.stringMatching(`^the rule's delay of 1h ends [A-Z][a-z]{2} 1 ${month} 13:00$`),
+      expect.stringMatching(`^the rule's delay of 1h ends [A-Z][a-z]{2} 1 ${month} 13:00 UTC$`),
     ]);
   });
 
   test('says what the service waits itself', () => {
     expect(why(ofService)).toStrictEqual([
-      "the campaign's delay of 1h ends Sat 21 Nov 18:30",
-      'the service itself waits 1h after the request: message Sat 21 Nov 18:30',
+      "the campaign's delay of 1h ends Sat 21 Nov 18:30 Europe/Tallinn",
+      'the service itself waits 1h after the request: message Sat 21 Nov 18:30 Europe/Tallinn',
     ]);
   });
 });

@@ -29,8 +29,15 @@ test.each(journeyStates)('a journey that is %s says why, and whether its custome
   expect(found).toMatchObject({ what: expect.stringMatching(what) });
   expect(found.isAsked).toBe(isAsked);
   expect(found.remedy).toBe(
-    { failed: 'journeys replay support/41960.1', parked: 'journeys resolve support/41960.1' }[String(state)],
+    { failed: 'journeys replay support/41960.1', parked: 'journeys resolve support/41960.1 --asked <request>' }[
+      String(state)
+    ],
   );
+});
+
+test('a grade that could not be put on its record is written again by a replay', () => {
+  const { remedy } = explain(journeyIn('parked', { ...asked, why, answer }));
+  expect(remedy).toBe('journeys replay support/41960.1');
 });
 
 const tested = { contact: { kind: 'email' as const, value: 'tester@example.com' } };

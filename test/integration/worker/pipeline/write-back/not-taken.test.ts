@@ -91,6 +91,17 @@ test('a record that refuses its answer is parked, for a person to mend what the 
   expect(await alerts()).toMatchObject([{ kind: 'parked', why: expect.stringContaining('"Cause" is required') }]);
 });
 
+test.each([
+  ['is closed', 'closed', true],
+  ['its receiver does not know', 'not-found', false],
+] as const)('a record that %s: the alert names a setting only where there is one', async (_, why, hasSetting) => {
+  const { context } = await answeredWith({ ok: false, why, message: 'no' });
+  await writeBack({ journeyId: 't.1' }, context);
+  const [{ remedy } = expect.fail('no alert')] = await alerts();
+  expect(remedy).toContain('journeys replay --state parked');
+  expect(remedy.includes('in writeBack')).toBe(hasSetting);
+});
+
 test.each<Advice>([{ kind: 'transient' }, { kind: 'config' }])(
   "a failure that may pass, or is the source's, is left to the queue: %j (audit 36)",
   async (advice) => {

@@ -9,6 +9,7 @@ import {
   limitsOf,
   longestThrottle,
   scopesOf,
+  type ThrottleHit,
   throttlesOf,
 } from '../../../../../worker/pipeline/policy/throttle.ts';
 import { throttled } from '../../../../../worker/pipeline/policy/throttled.ts';
@@ -65,26 +66,32 @@ test('what is put off waits for the last of its throttles; one that drops is eno
   expect(throttled(byPolicy && byGroup ? [byPolicy, byGroup] : [], now)).toEqual({
     do: 'wait',
     until: daysAgo(5 - 60),
-    why: 'the person was asked 5 days ago (throttle of policy, 7d: until 2026-11-23T12:00:00.000Z); the person was asked 5 days ago (throttle of group "csat", 60d: until 2027-01-15T12:00:00.000Z)',
+    why: 'the person was asked at 2026-11-16T12:00:00.000Z (journey shop/1.1; throttle of policy, 7d: until 2026-11-23T12:00:00.000Z); the person was asked at 2026-11-16T12:00:00.000Z (journey shop/1.1; throttle of group "csat", 60d: until 2027-01-15T12:00:00.000Z)',
   });
   expect(throttled(byRule && byPolicy && byCampaign ? [byPolicy, byCampaign] : [], now)).toEqual({
     do: 'skip',
     reason: 'throttled',
-    why: 'the person was asked 5 days ago (throttle of campaign 12, 90d: until 2027-02-14T12:00:00.000Z)',
+    why: 'the person was asked at 2026-11-16T12:00:00.000Z (journey shop/1.1; throttle of campaign 12, 90d: until 2027-02-14T12:00:00.000Z)',
   });
 });
 
-test.each([
-  [59_999, 'less than a minute'],
-  [60_000, '1 minute'],
-  [3_599_999, '59 minutes'],
-  [3_600_000, '1 hour'],
-  [172_799_999, '47 hours'],
-  [172_800_000, '2 days'],
-])('%i ms ago is "%s ago"', (ms, words) => {
+test.each<[what: string, hit: Partial<ThrottleHit>, words: string]>([
+  ['by closeloop', {}, 'was asked at 2026-11-20T12:00:00.000Z (journey shop/1.1; throttle'],
+  [
+    'past closeloop',
+    { journey: elsewhere },
+    'was asked at 2026-11-20T12:00:00.000Z (by a request that only the service',
+  ],
+  [
+    'by another address',
+    { byOther: true },
+    'was asked at 2026-11-20T12:00:00.000Z (journey shop/1.1, at another of their addresses; throttle',
+  ],
+  ['tomorrow', { askedAt: daysAgo(-1) }, 'will be asked at 2026-11-22T12:00:00.000Z (journey shop/1.1; throttle'],
+])('it names the request that holds back another: one %s', (_what, hit, words) => {
   const [scope] = scopes;
-  const said = scope && throttled([{ scope, askedAt: new Date(now.getTime() - ms), journey: 'x' }], now);
-  expect(said?.why).toContain(`the person was asked ${words} ago (`);
+  const said = scope && throttled([{ scope, askedAt: daysAgo(1), journey: 'shop/1.1', ...hit }], now);
+  expect(said?.why).toContain(`the person ${words}`);
 });
 
 const here = (days: number, more: object = {}): LastAsked => ({ at: daysAgo(days), journey: 'shop/1.1', ...more });
@@ -119,5 +126,7 @@ test('a throttle is over at the very instant, and what Redis holds is told by it
   expect(hitsOfLast(here(30, { at: new Date(daysAgo(30).getTime() + 1) }), [scope], now)).toHaveLength(1);
   expect(hitsOfLast(undefined, [scope], now)).toEqual([]);
   const held = { limit: 0, at: daysAgo(1), journey: 'desk/2.1' };
-  expect(hitsOf([held, { ...held, limit: 9 }], [scope])).toEqual([{ scope, askedAt: daysAgo(1), journey: 'desk/2.1' }]);
+  const hit = { scope, askedAt: daysAgo(1), journey: 'desk/2.1' };
+  expect(hitsOf([held, { ...held, limit: 9 }], [scope], here(3, { earlier: [held] }))).toEqual([hit]);
+  expect(hitsOf([held], [scope], here(3))).toEqual([{ ...hit, byOther: true }]);
 });
