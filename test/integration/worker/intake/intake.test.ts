@@ -226,6 +226,16 @@ test('a thousand forged deliveries are two lines of log, and a count in status (
   ]);
 });
 
+test('a name that no source has is never counted as one, whatever is wrong with the delivery', async () => {
+  const counted: unknown[] = [];
+  const door = await openDoor({ countRefused: (...refusal) => void counted.push(refusal) });
+  const xml = { 'content-type': 'text/xml' };
+  for (let i = 0; i < 300; i++) expect((await door.post(`nobody-${i}`, undefined, xml)).status).toBe(404);
+  await door.app.close();
+  expect(counted).toEqual([]);
+  expect(JSON.stringify(door.told)).not.toContain('"source"');
+});
+
 test('deliveries that can not be stored are two lines of log as well (audit 29)', async () => {
   const door = await openDoor({ store: () => Promise.reject(new Error('Redis is full')) });
   for (let i = 0; i < 100; i++) expect((await door.post('one')).status).toBe(503);
