@@ -9,6 +9,7 @@ import type {
   Urgency,
   WriteBack,
 } from '../../../core/connector/contract.ts';
+import { withNamedErrors } from '../../../core/connector/named-errors.ts';
 import { quietPorts } from './quiet-ports.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from './sample.ts';
 
@@ -49,17 +50,21 @@ export interface Bench {
 export async function createBench(sample: ConnectorSample): Promise<Bench> {
   const vendor = await sample.start();
   const { ports, asked } = openPorts(vendor.ports);
-  return { sample, vendor, asked, source: sample.connector.open(vendor.settings(secrets), ports) };
+  return { sample, vendor, asked, source: opened(sample, vendor.settings(secrets), ports) };
 }
+
+/** As the worker opens it, so that a record that is none is found here too. */
+const opened = ({ connector }: ConnectorSample, settings: unknown, ports: ConnectorPorts): Source =>
+  withNamedErrors(() => connector.open(settings, ports), `"${connector.name}"`);
 
 /** Another process opens the same source. */
 export function reopen(
   { sample, vendor, asked }: Bench,
   other: { deadlineMs?: number; secrets?: readonly string[]; ports?: Partial<ConnectorPorts> } = {},
 ): { source: Source; asked: Asked } {
-  const opened = openPorts({ ...vendor.ports, ...other.ports }, asked.budget, other.deadlineMs);
+  const { ports, asked: others } = openPorts({ ...vendor.ports, ...other.ports }, asked.budget, other.deadlineMs);
   const settings = vendor.settings(other.secrets ?? secrets);
-  return { source: sample.connector.open(settings, opened.ports), asked: opened.asked };
+  return { source: opened(sample, settings, ports), asked: others };
 }
 
 /**
