@@ -396,6 +396,12 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
   const { name, settings, parts = {}, account, ownDomains, asksNobody, actions = {}, onboarding, open } = definition;
+  if (settings instanceof z.ZodObject && !(settings.def.catchall instanceof z.ZodNever)) {
+    const error = new Error('its settings let misspelt names pass: use z.strictObject in place of z.object');
+    // The first line of the stack is the author's own then.
+    Error.captureStackTrace(error, defineConnector);
+    throw error;
+  }
   const sources = settings.transform((parsed) => ({
     account: account?.(parsed),
     ownDomains: ownDomains?.(parsed) ?? [],

@@ -47,6 +47,15 @@ test('a source is taken as it is, with more actions than the connector names, or
   expect(opened({ ...source, act }, ['reopen'])).toMatchObject({ batchSize: 7 });
 });
 
+test.each([
+  ['z.object', z.object({ key: z.string() })],
+  ['z.looseObject', z.looseObject({ key: z.string() })],
+])('settings of %s are refused, as a misspelt name would pass unseen', (_what, settings) => {
+  expect(() => defineConnector({ name: 'deskly', settings, open: () => source })).toThrow(
+    'its settings let misspelt names pass: use z.strictObject in place of z.object',
+  );
+});
+
 const closed = { is: 'closed', closing: '1', closedAt: new Date(0) };
 const read = (more: object) => ({
   ok: true,
