@@ -132,11 +132,15 @@ export async function closingOf({ source }: Bench, id: string): Promise<string> 
 
 export async function readOne({ source }: Bench, id: string): Promise<PresentedRecord> {
   const [result] = await source.read([id]);
-  return result?.ok === true ? result.record : assert.fail(`not read: ${JSON.stringify(result)}`);
+  return result?.ok === true ? result.record : notRead(result);
 }
 
 export function stateOf(result: ReadResult | undefined) {
-  return result?.ok === true ? result.record.state : assert.fail(`not read: ${JSON.stringify(result)}`);
+  return result?.ok === true ? result.record.state : notRead(result);
+}
+
+function notRead(result: Exclude<ReadResult, { ok: true }> | undefined): never {
+  assert.fail(`not read: ${result?.why === 'error' ? result.error.message : result?.why}`);
 }
 
 export async function eventsOf(source: Source, delivery: Delivery): Promise<SourceEvent[]> {
