@@ -18,7 +18,10 @@ const act: NonNullable<Source['act']> = async () => [];
 function opened(given: unknown, actions: readonly string[] = []): Source {
   const shapes = Object.fromEntries(actions.map((name) => [name, z.string()]));
   const open = () => given as Source;
-  return defineConnector({ name: 'deskly', settings: z.strictObject({}), actions: shapes, open }).open({}, quietPorts());
+  return defineConnector({ name: 'deskly', settings: z.strictObject({}), actions: shapes, open }).open(
+    {},
+    quietPorts(),
+  );
 }
 
 test.each<[what: string, given: unknown, actions: string[], told: string]>([
