@@ -97,7 +97,7 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
   const intake = role === 'worker' ? undefined : await openIntake(config, current, { health, metrics, log, tracing });
   if (role !== 'intake') await current.engine.work();
   const mails = role === 'intake' ? undefined : startMails(runtime, () => current.engine, { seal: key.seal, ...rest });
-  const watch = watchKey(key, runtime, log);
+  const watch = watchKey(key, () => current.engine.noteSources(), runtime, log);
   return {
     get engine() {
       return current.engine;
