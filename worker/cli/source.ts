@@ -60,12 +60,12 @@ export async function resumeSource(options: SourceOptions): Promise<number> {
   const { name } = options;
   return await onSteps(options, async (source, step, queue, { runtime: { redis }, service }) => {
     const account = await accountOf(source, redis);
-    const { paused, waitedFor } = await resumeStep({ ...source, redis, service, account }, step, queue);
+    const { paused, tried } = await resumeStep({ ...source, redis, service, account }, step, queue);
     const was = paused.map(({ at, why, by }) => ({ since: at, why, by }));
-    const tried = waitedFor.map((endpoint) => ` ${endpoint}: tried at once.`).join('');
+    const trying = tried.map((what) => ` ${what}: tried at once.`).join('');
     return {
-      shown: { source: name, step, was, ...(waitedFor.length > 0 && { triedAtOnce: waitedFor }) },
-      line: `${name}: ${step} ${paused.length === 0 ? 'was not paused.' : paused.map(resumed).join(', and ')}${tried}`,
+      shown: { source: name, step, was, ...(tried.length > 0 && { triedAtOnce: tried }) },
+      line: `${name}: ${step} ${paused.length === 0 ? 'was not paused.' : paused.map(resumed).join(', and ')}${trying}`,
     };
   });
 }

@@ -128,6 +128,12 @@ export class Engine {
     for (const [source, pipeline] of this.pipelines) this.#poll(source, pipeline);
   }
 
+  /** Tries at once what is held up: jobs that ended by an earlier configuration may have met a fault that is mended. */
+  async tryHeld(): Promise<void> {
+    for (const { jobs, holds } of this.pipelines.values())
+      for (const { queue } of Object.values(jobs)) await holds.tryNow(queue);
+  }
+
   /** Lets stages process as many jobs at once as keep this process busy. */
   #adapt(): void {
     let before = performance.eventLoopUtilization();

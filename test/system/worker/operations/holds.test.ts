@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { Holds } from '../../../../worker/operations/holds.ts';
 import { type Loop, memoryLog, startLoop, until } from '../../../support/loop.ts';
@@ -77,6 +77,23 @@ test.each([
     await until(async () => (await readyOf(loop)).ok);
   },
 );
+
+test('what a job of the configuration before a reload still holds up is tried when that job has ended', async () => {
+  const loop = await startLoop(redis, { source: 'reloaded', sweepEveryMs: 3_600_000 });
+  const before = loop.app.engine;
+  const { holds } = before.pipelines.get('reloaded') ?? expect.fail('no pipeline');
+  const close = before.close.bind(before);
+  vi.spyOn(before, 'close').mockImplementationOnce(async (graceMs) => {
+    // A sweep has tried it a moment ago.
+    await redis.handle.client.set('{cl:reloaded}:hold-turn:plan campaign 12', 1);
+    await holds.set('plan', 'campaign 12', 'it was wrong');
+    await close(graceMs);
+  });
+  await loop.app.reload();
+  await loop.post(loop.vendor.close('a').delivery);
+  await until(async () => (await loop.store.get('a.1'))?.state === 'asked');
+  expect(await holds.list()).toEqual([]);
+});
 
 test.each([
   ['switched off', 'inactive'],
