@@ -1,4 +1,3 @@
-import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { HealthOptions } from '../intake/health.ts';
@@ -115,8 +114,7 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
       const before = current.engine;
       current.engine = next;
       await before.close(graceMs);
-      const onError = (error: unknown) => log.debug({ why: messageOf(error) }, 'what is held up waits for a sweep');
-      if (role !== 'intake') await next.tryHeld().catch(onError);
+      if (role !== 'intake') await next.tryHeld();
     },
     close: async (forMs = graceMs) => {
       await watch.stop();

@@ -130,8 +130,12 @@ export class Engine {
 
   /** Tries at once what is held up: jobs that ended by an earlier configuration may have met a fault that is mended. */
   async tryHeld(): Promise<void> {
-    for (const { jobs, holds } of this.pipelines.values())
-      for (const { queue } of Object.values(jobs)) await holds.tryNow(queue);
+    const all = [...this.pipelines.values()].flatMap(({ jobs, holds }) =>
+      Object.values(jobs).map(({ queue }) => holds.tryNow(queue)),
+    );
+    await Promise.all(all).catch((error: unknown) =>
+      this.#options.log.warn({ why: messageOf(error) }, 'what is held up is tried by the next sweep'),
+    );
   }
 
   /** Lets stages process as many jobs at once as keep this process busy. */
