@@ -78,21 +78,18 @@ test.each([
   },
 );
 
-test('what a job of the configuration before a reload still holds up is tried when that job has ended', async () => {
+test('what jobs of the configuration before a reload stop and hold up until they have ended goes on', async () => {
   const loop = await startLoop(redis, { source: 'reloaded', sweepEveryMs: 3_600_000 });
   const before = loop.app.engine;
-  const { holds } = before.pipelines.get('reloaded') ?? expect.fail('no pipeline');
+  const { holds, pauses } = before.pipelines.get('reloaded') ?? expect.fail('no pipeline');
   const close = before.close.bind(before);
   vi.spyOn(before, 'close').mockImplementationOnce(async (graceMs) => {
-    // A sweep has tried it a moment ago.
-    await redis.handle.client.set('{cl:reloaded}:hold-turn:plan campaign 12', 1);
-    await holds.set('plan', 'campaign 12', 'it was wrong');
+    await holds.set('plan', 'campaign 999', 'there is none');
+    await pauses.set('ask', 'the key is inactive');
     await close(graceMs);
   });
   await loop.app.reload();
-  await loop.post(loop.vendor.close('a').delivery);
-  await until(async () => (await loop.store.get('a.1'))?.state === 'asked');
-  expect(await holds.list()).toEqual([]);
+  expect([await holds.list(), await pauses.list()]).toEqual([[], []]);
 });
 
 test.each([
