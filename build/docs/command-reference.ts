@@ -72,7 +72,7 @@ ${table(
       '`check --strict`: warnings, and no error. `preview --since`: a source would ask about none of its closings. `contact mask`, `contact erasures retry`: not done yet, it is tried again',
     ],
     ['4', '`contact mask`, `contact erasures retry`: something could not be read, and is named'],
-    ['5', 'Redis does not answer: nothing was looked at or done'],
+    ['5', 'Redis does not answer, or takes no writes: what is missing is done when the command is given again'],
     ['130', 'ended by Ctrl-C'],
     ['141', 'nobody reads the output any more'],
   ],

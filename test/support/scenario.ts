@@ -51,6 +51,8 @@ export async function openScenario(redis: TestRedis, source: string) {
   let running: Running[] = [];
   // Another service than an earlier scenario's.
   await redis.handle.client.del(accountKey);
+  // As `check` wants it.
+  await redis.handle.client.config('SET', 'appendfsync', 'always');
   const [port, service] = await Promise.all([freePort(), standinHere('feedback')]);
   const store = new JourneyStore(redis.handle.client, source, {
     now: () => new Date(),

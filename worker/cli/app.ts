@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { HealthOptions } from '../intake/health.ts';
@@ -97,7 +98,7 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
   const intake = role === 'worker' ? undefined : await openIntake(config, current, { health, metrics, log, tracing });
   if (role !== 'intake') await current.engine.work();
   const mails = role === 'intake' ? undefined : startMails(runtime, () => current.engine, { seal: key.seal, ...rest });
-  const watch = watchKey(key, runtime, log);
+  const watch = watchKey(key, () => current.engine.noteSources(), runtime, log);
   return {
     get engine() {
       return current.engine;
@@ -114,6 +115,7 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
       const before = current.engine;
       current.engine = next;
       await before.close(graceMs);
+      if (role !== 'intake') await goOn(next, log);
     },
     close: async (forMs = graceMs) => {
       await watch.stop();
@@ -139,9 +141,16 @@ function healthOf(current: { readonly engine: Engine }, handle: Runtime['handle'
 async function begin(engine: Engine, role: Role): Promise<void> {
   try {
     if (role !== 'worker') await engine.openIngestion();
-    if (role !== 'intake') await engine.work();
+    if (role !== 'intake') await engine.work({ goesOn: false });
   } catch (error) {
     await engine.close(0);
     throw error;
   }
+}
+
+/** Called when the engine before has ended: until then its jobs stop for mistakes that are mended. */
+async function goOn(engine: Engine, log: Log): Promise<void> {
+  await engine
+    .goOn()
+    .catch((error: unknown) => log.warn({ why: messageOf(error) }, 'what is stopped is tried by the next sweep'));
 }

@@ -14,28 +14,29 @@ import { withSources } from './with-engine.ts';
 
 /** Everything that can be verified before going live. 1 when anything is an error; with `strict` 3 when there are warnings alone. */
 export async function check(options: CommandOptions & { source?: string; strict?: boolean }): Promise<number> {
-  const found = await withSources(options, async ({ pipelines, runtime, engine }) => {
-    const all: (Finding & { source: string })[] = [];
-    const warn = (at: string, problem: string, remedy: string, source = 'closeloop') =>
-      void all.push({ source, level: 'warning', at, problem, remedy });
+  const found: (Finding & { source: string })[] = [];
+  const warn = (at: string, problem: string, remedy: string, source = 'closeloop') =>
+    void found.push({ source, level: 'warning', at, problem, remedy });
+  const onRedis = (why: string) => warn('redis', why, redisRemedy);
+  await withSources({ ...options, onRedis }, async ({ pipelines, runtime, engine }) => {
     const problem = keyAdvice(runtime.config);
     if (problem !== undefined) warn('secretsKey', problem, keyRemedy);
     for (const { at, what } of testPlaces(runtime.config)) warn(at, `TEST MODE for ${what}: ${testMeans}`, leave);
     for (const { context } of pipelines(options.source)) {
       if (!options.json) say(`Checking ${context.name} …`);
-      for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
+      for (const finding of await checkSource(context, runtime.config))
+        found.push({ source: context.name, ...finding });
     }
     if (options.source === undefined)
       for (const finding of await commonFindings(runtime.config, pipelines()))
-        all.push({ source: 'closeloop', ...finding });
+        found.push({ source: 'closeloop', ...finding });
     for (const { sources, problem, remedy } of sharedAccounts(runtime.config.sources)) {
       if (options.source !== undefined && !sources.includes(options.source)) continue;
       warn(sources.map((name) => `sources.${name}`).join(', '), problem, remedy);
     }
     for (const { source, problem, remedy } of options.source === undefined ? await engine.absences() : [])
       warn(`sources.${source}`, problem, remedy, source);
-    await saveCheck(runtime.redis, { at: new Date(), only: options.source, findings: all });
-    return all;
+    await saveCheck(runtime.redis, { at: new Date(), only: options.source, findings: found });
   });
   const errors = found.filter(({ level }) => level === 'error').length;
   const warnings = found.length - errors;
@@ -52,6 +53,9 @@ async function commonFindings(config: Config, [first]: readonly SourcePipeline[]
 }
 
 const leave = 'remove the setting when the tests are done: what was asked as a test is not asked again';
+
+const redisRemedy =
+  'closeloop needs "appendonly yes", "appendfsync always", "maxmemory-policy noeviction" and room in its memory (docs/redis.md)';
 
 const keyRemedy =
   'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';

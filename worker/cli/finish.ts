@@ -1,15 +1,16 @@
 import { CloseloopError, messageOf, refusal, stackOf } from '../../core/errors.ts';
 import { redacted } from '../../core/redaction.ts';
-import { RedisAway } from '../redis/unavailable.ts';
+import { RedisAway, redisTrouble } from '../redis/unavailable.ts';
 
-/** Redis does not answer: nothing was looked at, and the same command may succeed later. */
+/** Redis does not answer, or takes no writes: the same command may succeed later. */
 const redisAway = 5;
 
-/** Exit codes: what the command returns; 2 for a mistake the user can mend; 5 where Redis does not answer; 1 for anything else. */
+/** Exit codes: what the command returns; 2 for a mistake the user can mend; 5 where Redis does not answer, or takes no writes; 1 for anything else. */
 export async function finish(command: () => Promise<number>): Promise<number> {
   try {
     return await command();
-  } catch (error) {
+  } catch (thrown) {
+    const error = redisTrouble(thrown) ?? thrown;
     if (!(error instanceof CloseloopError || isSystemError(error))) throw error;
     process.stderr.write(`${error.message}\n`);
     if (error instanceof RedisAway) return redisAway;

@@ -123,7 +123,7 @@ export async function cancelRequest(options: CommandOptions & { id: string }): P
   });
 }
 
-/** A request by hand: `scheduled` as it is given; left out, the service waits the campaign's own delay from `now` on. */
+/** A request by hand: `scheduled` as it is given, a past time counts as `now`; left out, the service waits the campaign's own delay from `now` on. */
 export interface ByHand {
   campaign: Pick<Campaign, 'id' | 'type' | 'send_from' | 'send_until' | 'send_delay'>;
   contact: Contact;
@@ -144,7 +144,7 @@ export function refuseOutsideHours(
   const recipient = recipientPlace({ phoneCountry: countryOfPhone(contact.value) }, timeZone);
   const from = scheduled ?? now;
   const delayMs = scheduled === undefined ? undefined : 0;
-  const hours = { campaign: hoursOf(campaign), accountZone: timeZone, recipient, now: from, closedAt: from, delayMs };
+  const hours = { campaign: hoursOf(campaign), accountZone: timeZone, recipient, now, closedAt: from, delayMs };
   const leaves = nextSendTime(hours).at;
   const may = nextSendTime({ ...hours, sms }).at;
   if (may.getTime() === leaves.getTime()) return;

@@ -1,4 +1,4 @@
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import { refusal } from '../../core/errors.ts';
 import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
 import type { Pause } from '../operations/pauses.ts';
@@ -10,7 +10,7 @@ import { renameSource as rename } from '../sources/stored-names.ts';
 import { resumeStep } from '../support/resume.ts';
 import { print } from './output.ts';
 import { type CommandOptions, openToRead, whoIAm } from './runtime.ts';
-import { type Stored, type StoredSource, withStored } from './with-stored.ts';
+import { type Stored, type StoredSource, withQueue, withStored } from './with-stored.ts';
 
 /** Lets a source of the configuration continue with the data that is stored under its old name. */
 export async function renameSource(options: CommandOptions & { from: string; to: string }): Promise<number> {
@@ -60,12 +60,12 @@ export async function resumeSource(options: SourceOptions): Promise<number> {
   const { name } = options;
   return await onSteps(options, async (source, step, queue, { runtime: { redis }, service }) => {
     const account = await accountOf(source, redis);
-    const { paused, waitedFor } = await resumeStep({ ...source, redis, service, account }, step, queue);
+    const { paused, tried } = await resumeStep({ ...source, redis, service, account }, step, queue);
     const was = paused.map(({ at, why, by }) => ({ since: at, why, by }));
-    const tried = waitedFor.map((endpoint) => ` ${endpoint}: tried at once.`).join('');
+    const trying = tried.map((what) => ` ${what}: tried at once.`).join('');
     return {
-      shown: { source: name, step, was, ...(waitedFor.length > 0 && { triedAtOnce: waitedFor }) },
-      line: `${name}: ${step} ${paused.length === 0 ? 'was not paused.' : paused.map(resumed).join(', and ')}${tried}`,
+      shown: { source: name, step, was, ...(tried.length > 0 && { triedAtOnce: tried }) },
+      line: `${name}: ${step} ${paused.length === 0 ? 'was not paused.' : paused.map(resumed).join(', and ')}${trying}`,
     };
   });
 }
@@ -94,28 +94,16 @@ async function onSteps(
     const { timeZone } = stored.runtime.config.feedback;
     for (const source of stored.sources(options.name)) {
       for (const step of options.step === undefined ? pausableSteps : [options.step]) {
-        const { shown, line } = await withQueue(stored, source, step, (queue) => work(source, step, queue, stored));
+        // Grades are collected for all sources together, without a queue of a source.
+        const { shown, line } =
+          step === 'collect'
+            ? await work(source, step, undefined, stored)
+            : await withQueue(stored.runtime, { prefix: tagOf(source.storedAs), name: step }, (queue) =>
+                work(source, step, queue, stored),
+              );
         print({ ...options, timeZone }, shown, line);
       }
     }
     return 0;
   });
-}
-
-/** The step `collect` has no queue for each source, as closeloop collects the grades of all sources together. */
-async function withQueue<T>(
-  { runtime }: Stored,
-  { storedAs }: StoredSource,
-  step: PausableStep,
-  work: (queue?: Queue) => Promise<T>,
-): Promise<T> {
-  if (step === 'collect') return await work();
-  const queue = new Queue(step, { prefix: tagOf(storedAs), connection: runtime.handle.bull() });
-  // Logged by the connection itself.
-  queue.on('error', () => undefined);
-  try {
-    return await work(queue);
-  } finally {
-    await queue.close();
-  }
 }

@@ -11,7 +11,7 @@ import { Heartbeat } from '../operations/processes.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { Rounds } from '../pipeline/rounds.ts';
-import { checkRedis } from '../redis/check-redis.ts';
+import { refuseUnsafeRedis } from '../redis/check-redis.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { graceOf, type Role, run } from './app.ts';
 import { Reloading } from './reloading.ts';
@@ -60,7 +60,7 @@ export async function start(options: StartOptions): Promise<number> {
   if (options.dryRun) log.warn({ why: dryRunMeans }, 'DRY RUN');
   let data: HeldData | undefined;
   try {
-    await refuseUnsafeRedis(runtime, log);
+    await refuseUnsafeRedis(runtime.redis, (why) => log.warn({ why }, 'Redis'));
     const openSeal = async () => (await dataKeyOf(runtime)).seal;
     data = await holdData(runtime.redis, knownData(version, openSeal), log);
     await makeDataKey(runtime, log);
@@ -109,13 +109,6 @@ async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<
   };
   const onError = (error: unknown) => log.warn({ why: messageOf(error) }, 'the dry run could not be summed up');
   await Promise.race([printSummary().catch(onError), sleep(summaryMs, undefined, { ref: false })]);
-}
-
-/** Refuses a Redis that evicts keys when its memory is full: journeys would be lost. */
-async function refuseUnsafeRedis(runtime: Runtime, log: Log): Promise<void> {
-  const { refuse, warnings } = await checkRedis(runtime.redis);
-  if (refuse !== undefined) throw refusal(refuse);
-  for (const why of warnings) log.warn({ why }, 'Redis');
 }
 
 /** Does everything that is due, collects grades and writes them back. Returns 1 when a stage had to stop. */

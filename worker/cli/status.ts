@@ -1,14 +1,16 @@
 import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
 import { testLines, testPlaces } from '../config/test-mode.ts';
+import { within } from '../intake/store-in-time.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { isPutOff } from '../operations/delivery-counts.ts';
 import { resumeRemedy, sentenceOf } from '../operations/outage.ts';
 import type { Pause } from '../operations/pauses.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { pollState } from '../pipeline/plan/poll-state.ts';
-import { isDryRun } from '../redis/keys.ts';
+import { globalTag, isDryRun } from '../redis/keys.ts';
 import type { QueueDepth } from '../redis/queued-jobs.ts';
+import { probe, redisTrouble } from '../redis/unavailable.ts';
 import { absenceOf, stateOf } from '../sources/absent-state.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
@@ -16,6 +18,9 @@ import { print } from './output.ts';
 import type { CommandOptions } from './runtime.ts';
 import { webhookState } from './webhooks.ts';
 import { allSources, withStored } from './with-stored.ts';
+
+/** How long it is tried whether Redis takes writes. */
+const writeMs = 1_000;
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. Returns 1 while no process does the work. */
 export async function status(options: CommandOptions): Promise<number> {
@@ -27,6 +32,9 @@ export async function status(options: CommandOptions): Promise<number> {
     const tests = testPlaces(config);
     const loud = (line: string) => styleText(['bold', 'yellow'], line);
     if (tests.length > 0) tell({ test: tests }, testLines(config).map(loud));
+    // A write that a replica refuses is sent again and again: the client looks for the new master.
+    const refused = await within(writeMs, probe(redis, globalTag)).then(() => undefined, redisTrouble);
+    if (refused) tell({ redis: refused.message }, [styleText('red', refused.message)]);
     if (config.dryRun) tell({ dryRun: true }, [loud('DRY RUN: nothing is sent')]);
     const known = await knownSources(redis);
     const down = await service.down({ now: true });

@@ -69,16 +69,17 @@ const emptiedRemedy =
 
 /**
  * Watches the installation's key: two processes with different keys would not find each other's journeys, and ask twice. After Redis
- * was emptied under a running process the key is stored again at once; where another process has begun with another key, this process
- * ends.
+ * was emptied under a running process the key is stored again at once, and with it what the data of the sources is stored under: a process
+ * that starts next would look for it elsewhere. Where another process has begun with another key, this process ends.
  */
-export function watchKey(key: DataKey, runtime: Runtime, log: Log): Watch {
+export function watchKey(key: DataKey, noteSources: () => Promise<void>, runtime: Runtime, log: Log): Watch {
   return watch(
     async () => {
       const found = await key.check();
       if (found === 'same') return undefined;
       if (found === 'another') return another();
       log.error({ remedy: emptiedRemedy }, emptied);
+      await noteSources();
       await alertsOf(runtime, log).raise({ kind: 'to-do', source: 'closeloop', why: emptied, remedy: emptiedRemedy });
       return undefined;
     },

@@ -4,11 +4,12 @@ import type { JourneyStore } from '../journey/store.ts';
 import { forgetGone, isGone } from '../operations/gone.ts';
 import { webhookTarget } from '../pipeline/targets.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { globalTag } from '../redis/keys.ts';
 import { instantsOf } from '../support/journey-filter.ts';
 import { livePorts } from './live-ports.ts';
 import { print, printTable, tryEach } from './output.ts';
 import { type CommandOptions, named, readConfig } from './runtime.ts';
-import { allSources, withStored } from './with-stored.ts';
+import { allSources, withQueue, withStored } from './with-stored.ts';
 
 const none = 'No webhooks: "webhooks" in the configuration names none.';
 
@@ -61,7 +62,7 @@ async function sendTest(webhook: Webhook): Promise<void> {
   await post(`evt_test_${randomUUID()}`, event).finally(close);
 }
 
-/** Has events sent again that a webhook had not taken for three days, or had refused for good. */
+/** Has events sent again that a webhook had not taken for three days, or had refused for good, and those that wait for their next try at once. */
 export async function replayWebhooks(
   options: CommandOptions & { name: string; since?: string | undefined },
 ): Promise<number> {
@@ -70,9 +71,15 @@ export async function replayWebhooks(
     const webhook = named('webhook', options.name, config.webhooks);
     const { since = new Date(0) } = await instantsOf({ since: options.since }, config.feedback);
     await forgetGone(redis, webhook);
-    const events = await replayWebhook(webhook, since, await allSources(stored));
+    const sources = await allSources(stored);
+    const { waiting } = await webhookState(webhook, sources, redis);
+    const events = await replayWebhook(webhook, since, sources);
+    const { key } = webhookTarget(webhook).target;
+    await withQueue(stored.runtime, { prefix: globalTag, name: key }, (queue) => queue.promoteJobs());
     const what = events === 1 ? '1 event is' : `${events} events are`;
-    print(options, { webhook: webhook.name, events }, `${what} sent again to ${webhook.name}, within a minute.`);
+    const tried = waiting === 0 ? [] : [`${waiting} that waited: tried at once.`];
+    const line = [`${what} sent again to ${webhook.name}, within a minute.`, ...tried].join(' ');
+    print(options, { webhook: webhook.name, events, waiting }, line);
     return 0;
   });
 }

@@ -2,6 +2,7 @@ import { liveClock } from '../pipeline/clock.ts';
 import { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import { refuseUnsafeRedis } from '../redis/check-redis.ts';
 import type { DataKey } from '../redis/data-key.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { withStoredNames } from '../sources/stored-names.ts';
@@ -57,15 +58,16 @@ export interface Sources {
 /**
  * The configured sources, for a command beside the loop: no job runs in this process unless the command starts it; the workers run what it
  * queues. `reads`: refuses an installation that has never run; `only`: reads nothing but Redis. `graceMs`: how long jobs of this process
- * get to end.
+ * get to end. `onRedis`: refuses a Redis that a start refuses, before queues that are opened complain of it one by one; it is told the warnings.
  */
 export async function withSources<T>(
-  options: RuntimeOptions & { reads?: boolean | 'only'; graceMs?: number },
+  options: RuntimeOptions & { reads?: boolean | 'only'; graceMs?: number; onRedis?: (why: string) => void },
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const { reads = false, graceMs = 0 } = options;
+  const { reads = false, graceMs = 0, onRedis } = options;
   const runtime = await (reads ? openToRead(options, reads === 'only' ? { uses: 'redis' } : {}) : openForNow(options));
   try {
+    if (onRedis) await refuseUnsafeRedis(runtime.redis, onRedis);
     // A command that only reads Redis makes no call to the service, and may not have its key.
     if (reads !== 'only') await checkAccount(runtime);
     const engine = await engineOf(runtime, { clock: liveClock, log: commandLog() });

@@ -1,3 +1,4 @@
+import type { Queue } from 'bullmq';
 import type { Log } from '../../core/ports.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { FollowUpLists } from '../journey/follow-up-lists.ts';
@@ -53,6 +54,23 @@ export async function withStored<T>(
     return await work(await storedIn(runtime));
   } finally {
     await runtime.close();
+  }
+}
+
+/** Opens a queue for some work on its jobs. BullMQ is loaded here, as commands that only read do without it. */
+export async function withQueue<T>(
+  { handle }: Pick<Runtime, 'handle'>,
+  { prefix, name }: { prefix: string; name: string },
+  work: (queue: Queue) => Promise<T>,
+): Promise<T> {
+  const { Queue } = await import('bullmq');
+  const queue = new Queue(name, { prefix, connection: handle.bull() });
+  // Logged by the connection itself.
+  queue.on('error', () => undefined);
+  try {
+    return await work(queue);
+  } finally {
+    await queue.close();
   }
 }
 

@@ -72,10 +72,10 @@ export function showOperations(app: FastifyInstance, options: DashboardOptions):
     await audit.note({ at: options.now(), who: by, what: `${action} ${step}`, about: source });
     if (action === 'pause') await pipeline.pauses.pause(step, { why, by, at: options.now() }, queue);
     else {
-      const { context, pauses, vendor } = pipeline;
+      const { context, pauses, holds, vendor } = pipeline;
       const account = context.account ?? nameInEarnest(context.storedAs);
       await resumeStep(
-        { redis: options.redis, pauses, vendor, service: options.engine().service, account },
+        { redis: options.redis, pauses, holds, vendor, service: options.engine().service, account },
         step,
         queue,
       );

@@ -48,8 +48,7 @@ export class HeldJobs {
   }
 
   /** Queues one of the jobs as a probe. */
-  async promoteOne(field: string): Promise<void> {
-    const queue = this.#queueOf(field);
+  async promoteOne(field: string, queue = this.#queueOf(field)): Promise<void> {
     for (const id of await this.#redis.srandmember(this.#jobs(field), mostGone)) {
       if (queue && (await promote(queue, id))) return;
       await this.#redis.srem(this.#jobs(field), id);
@@ -224,10 +223,21 @@ export class Holds {
     await this.#jobs.finishLifts();
     for (const { stage, only } of await this.list()) {
       const field = fieldOf(stage, only);
-      if ((await this.#redis.set(this.#turn(field), 1, 'PX', this.#probeEveryMs, 'NX')) === null) continue;
-      await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs);
-      await this.#jobs.promoteOne(field);
+      if ((await this.#redis.set(this.#turn(field), 1, 'PX', this.#probeEveryMs, 'NX')) !== null)
+        await this.#try(field);
     }
+  }
+
+  /** As `probe`, at once: whatever holds up the stage of this queue. @returns what is faulty */
+  async tryNow(queue: Queue): Promise<string[]> {
+    const held = (await this.list()).filter(({ stage }) => stage === queue.name);
+    for (const { stage, only } of held) await this.#try(fieldOf(stage, only), queue);
+    return held.map(({ only }) => only);
+  }
+
+  async #try(field: string, queue?: Queue): Promise<void> {
+    await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs);
+    await this.#jobs.promoteOne(field, queue);
   }
 
   get #all(): string {

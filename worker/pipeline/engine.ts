@@ -111,21 +111,26 @@ export class Engine {
     );
   }
 
-  /** Runs jobs in this process, resumes stages and jobs that were stopped for a configuration error, and checks the rules. */
-  async work(): Promise<void> {
+  /** Runs jobs in this process. `goesOn`: false where it takes the place of another engine, which is still at work. */
+  async work({ goesOn = true } = {}): Promise<void> {
     await this.noteSources();
-    for (const pipeline of this.pipelines.values()) {
-      const { context, jobs, stages, pauses, holds } = pipeline;
-      await pauses.clear(Object.values(jobs).map(({ queue }) => queue));
-      await holds.clear();
-      await checkRules(context, holds);
+    if (goesOn) await this.goOn();
+    for (const { stages, context } of this.pipelines.values())
       for (const stage of worked(stages, context)) stage.start();
-    }
     this.#adapt();
     this.sending.start();
     await this.collecting.start();
     this.#sweeping.start();
     for (const [source, pipeline] of this.pipelines) this.#poll(source, pipeline);
+  }
+
+  /** Resumes stages and jobs that were stopped for a configuration error, and checks the rules. */
+  async goOn(): Promise<void> {
+    for (const { context, jobs, pauses, holds } of this.pipelines.values()) {
+      await pauses.clear(Object.values(jobs).map(({ queue }) => queue));
+      await holds.clear();
+      await checkRules(context, holds);
+    }
   }
 
   /** Lets stages process as many jobs at once as keep this process busy. */

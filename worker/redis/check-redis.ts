@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { z } from 'zod';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { CloseloopError, messageOf, refusal } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
 /** Resolves when Redis answers. @throws CloseloopError config when Redis refuses the credentials */
@@ -43,6 +43,13 @@ export async function checkRedis(client: RedisClient): Promise<{ refuse?: string
     else for (const warning of await lateWrites(server)) warnings.add(warning);
   }
   return { warnings: [...warnings] };
+}
+
+/** Refuses a Redis in which journeys would be lost. @param warn is told what may be lost, or could not be checked */
+export async function refuseUnsafeRedis(client: RedisClient, warn: (why: string) => void): Promise<void> {
+  const { refuse, warnings } = await checkRedis(client);
+  if (refuse !== undefined) throw refusal(refuse);
+  for (const why of warnings) warn(why);
 }
 
 function evicts(policy: string): string {

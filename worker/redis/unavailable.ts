@@ -16,7 +16,7 @@ const refusals =
  */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error.name === 'ReplyError') return refusals.test(error.message);
+  if (error.name === 'ReplyError') return refusals.test(replyOf(error));
   return clientErrors.has(error.name) || clientMessages.test(error.message);
 }
 
@@ -24,6 +24,14 @@ export function isRedisUnavailable(error: unknown): boolean {
 export function redisInWords(error: unknown): string {
   const isClients = isRedisUnavailable(error) && error instanceof Error && error.name !== 'ReplyError';
   return isClients ? 'Redis does not answer' : messageOf(error);
+}
+
+/** What Redis answered; for a transaction that it discarded, why it refused the commands in it. */
+function replyOf({ message, ...more }: Error): string {
+  return [
+    message,
+    ...('previousErrors' in more && Array.isArray(more.previousErrors) ? more.previousErrors : []),
+  ].join();
 }
 
 /**
@@ -39,14 +47,32 @@ export async function probe(redis: RedisClient, tag: string): Promise<void> {
   await redis.set(`${tag}:probe`, 1, 'PX', 60_000);
 }
 
-/** Redis has not answered in the time that a person or a shutdown waits for it. */
+/** Redis has not answered in the time that a person or a shutdown waits for it, or it refuses for a while. */
 export class RedisAway extends CloseloopError {
   override readonly name = 'RedisAway';
 
-  constructor() {
-    const message = 'Redis does not answer: check "redis" in the configuration, or REDIS_URL.';
-    super(message, { kind: 'transient' }, { outcome: 'never-sent' });
+  constructor(message = 'Redis does not answer: check "redis" in the configuration, or REDIS_URL.', cause?: unknown) {
+    super(message, { kind: 'transient' }, { outcome: 'never-sent', cause });
   }
+}
+
+/** By the code with which Redis refuses: why, and what a person does about it. */
+const whyRefused = [
+  ['OOM', 'its memory is full: raise its maxmemory'],
+  ['MISCONF', "it can't write to its disk: make room there"],
+  ['NOREPLICAS', 'too few of its replicas are there: start them'],
+] as const;
+
+/** Says in a sentence that Redis is in trouble, and what to do about it; undefined for an error about anything else. */
+export function redisTrouble(error: unknown): RedisAway | undefined {
+  if (error instanceof CloseloopError || !isRedisUnavailable(error)) return undefined;
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return new RedisAway(undefined, error);
+  const reply = replyOf(error);
+  const [, why] = whyRefused.find(([code]) => reply.includes(code)) ?? [
+    undefined,
+    `it answers "${error.message}": see to that`,
+  ];
+  return new RedisAway(`Redis takes no writes, as ${why}, then give the command again.`, error);
 }
 
 /** @throws RedisAway when Redis has not answered after `ms` */

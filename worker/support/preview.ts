@@ -7,6 +7,7 @@ import { mayHaveAsked } from '../journey/outcomes.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
 import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
+import { notAhead } from '../pipeline/plan/plan-journey.ts';
 import { decide, plannedAt, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
 import { lastCounted } from '../pipeline/policy/throttle.ts';
@@ -72,16 +73,17 @@ async function previewOfStatus(
     const ifClosed = isUnkept(status) ? undefined : await ifClosedAt(record, context, readAgainAt);
     return { is: 'open', readAgainAt, record, ifClosed };
   }
-  const { closing, closedAt } = status;
+  const { closing } = status;
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   const journey = exists ? await context.store.get(id) : undefined;
+  const closedAt = journey?.closedAt ?? notAhead(status.closedAt, context.clock.now());
   const ref = refOf(context.name, id);
   const planned = unlessAsked(
     journey,
     ref,
     await forecastOf(record, id, { ...journey, ...options, closedAt }, context),
   );
-  const forecast = await unlessLater(journey ?? begun(id, record, status, context), planned, context);
+  const forecast = await unlessLater(journey ?? begun(id, record, { closing, closedAt }, context), planned, context);
   return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
 }
 

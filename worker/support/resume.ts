@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { longestWaitMs } from '../../core/retry.ts';
-import { promote } from '../operations/holds.ts';
+import { type Holds, promote } from '../operations/holds.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { PausableStep } from '../operations/pausable-steps.ts';
 import type { Pause, Pauses } from '../operations/pauses.ts';
@@ -11,6 +11,7 @@ import { firstDelayed } from '../redis/queued-jobs.ts';
 interface Resumable {
   redis: RedisClient;
   pauses: Pauses;
+  holds: Pick<Holds, 'tryNow'>;
   vendor: Outage;
   service: Outage;
   /** The name of the budget of its vendor's account. */
@@ -21,20 +22,22 @@ interface Resumable {
 const mostPromoted = 1_000;
 
 /**
- * Resumes a step of a source for a person, and ends every wait that the service or the source's vendor asked for: each is tried at once.
- * @returns the pauses that were in force until now, and which endpoints had not been called
+ * Resumes a step of a source for a person, and ends every wait that the service or the source's vendor asked for. Each is tried at once, and so is
+ * what holds up jobs of the step.
+ * @returns the pauses that were in force until now, and what else is tried at once: endpoints that had not been called, faulty parts
  */
 export async function resumeStep(
-  { redis, pauses, vendor, service, account }: Resumable,
+  { redis, pauses, holds, vendor, service, account }: Resumable,
   step: PausableStep,
   queue?: Queue,
-): Promise<{ paused: Pause[]; waitedFor: string[] }> {
-  const waitedFor: string[] = [];
-  for (const endpoint of [service, vendor]) if (await endpoint.lift()) waitedFor.push(endpoint.endpoint);
+): Promise<{ paused: Pause[]; tried: string[] }> {
+  const tried: string[] = [];
+  for (const endpoint of [service, vendor]) if (await endpoint.lift()) tried.push(endpoint.endpoint);
   await liftWaits(redis, account);
   const paused = await pauses.resume(step, queue);
+  if (queue) tried.push(...(await holds.tryNow(queue)));
   if (queue) await promoteSoon(redis, queue);
-  return { paused, waitedFor };
+  return { paused, tried };
 }
 
 /** Queues the jobs that wait no longer than the longest wait for an endpoint. A job that waits for something else finds its wait not over, and waits again. */

@@ -116,6 +116,7 @@ const job = (title: string, name: string) =>
 
 test('the source is ready: nothing to set up, nothing found', async () => {
   const about = ['--config', file, '--source', 'jobs', '--json'];
+  await redis.handle.client.config('SET', 'appendfsync', 'always');
   const setup = await commandHere(['setup', '--yes', ...about]);
   expect([setup.code, setup.out]).toEqual([0, '{"missing":[],"done":[]}\n']);
   const check = await commandHere(['check', ...about]);

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { storedAsKey } from '../../../worker/redis/keys.ts';
+import { storedNames } from '../../../worker/sources/stored-names.ts';
 import { shopConfiguration } from '../../support/configurations.ts';
 import { testFolder } from '../../support/folder.ts';
 import { startLoop, until } from '../../support/loop.ts';
@@ -26,6 +28,16 @@ test('Redis is emptied under a running loop: it goes on, and a loop that starts 
   await other.post(loop.vendor.delivery([{ kind: 'closed', id: 'b', at: new Date(), key: 'again' }]));
   await until(async () => (await other.store.trace('b.1')).some(({ text }) => text.includes('another webhook')));
   expect(await other.store.lists.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
+});
+
+test('what a renamed source is stored as is put back with the key, long before a sweep', async () => {
+  const { client } = redis.handle;
+  await client.hset(storedAsKey, 'renamed', 'first-name');
+  const loop = await startLoop(redis, { source: 'renamed', sweepEveryMs: 3_600_000 });
+  // The first sweep, which also stores it, is over by then.
+  await loop.asked('c');
+  await client.flushall();
+  await until(async () => (await storedNames(client)).get('renamed') === 'first-name');
 });
 
 test('a process whose Redis began anew with another key ends, and says what to do (audit twice)', async () => {

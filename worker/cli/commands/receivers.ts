@@ -23,7 +23,7 @@ export function addWebhooks(program: Command): void {
 
   withConfig(webhooks.command('replay <name>'), 'webhooks replay warehouse --since 2026-11-01 --config closeloop.yaml')
     .description(
-      'send events that were given up, once the receiver is mended: in their order, before what has come since',
+      'send events that were given up, once the receiver is mended: in their order, before what has come since; what waits for its next try is tried at once',
     )
     .option('--since <when>', `only what happened since: ${instantHelp}`)
     .action(runs(async () => (await import('../webhooks.ts')).replayWebhooks));

@@ -161,6 +161,14 @@ export function newClosing(event: RecordJob, at: ClosingAt, context: ReceivingCo
   return { ...at, eventKey, receivedAt, backfilled: via === 'backfill', onStored };
 }
 
+/** By this much the clock of a vendor may be ahead, or its zone be mistaken. */
+const mostAheadMs = 86_400_000;
+
+/** When a record was closed, for all that is decided: a closing that is dated in the future, by a slip, would wait for that day in silence. */
+export function notAhead(closedAt: Date, now: Date): Date {
+  return closedAt.getTime() - now.getTime() > mostAheadMs ? now : closedAt;
+}
+
 export function receivedLine(
   { receivedAt, what, at, via }: RecordJob,
   { clock }: Pick<ReceivingContext, 'clock'>,

@@ -15,6 +15,7 @@ import {
   getOrCreateJourney,
   isOutside,
   newClosing,
+  notAhead,
   type PlannedJourney,
   planJourney,
   receivedLine,
@@ -118,14 +119,15 @@ async function planClosed(
     context.log.info({ source: context.name, record: event.recordId, closedAt }, why);
     return done;
   }
-  const at = { recordId: record.currentId, closing, closedAt };
+  const at = { recordId: record.currentId, closing, closedAt: notAhead(closedAt, context.clock.now()) };
   if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, reading, context);
-  const draft = context.store.drafts.make(
-    id,
-    newClosing(event, at, context),
-    [receivedLine(event, context)],
-    known?.seen,
-  );
+  const ahead =
+    at.closedAt === closedAt
+      ? []
+      : [`it is dated ${closedAt.toISOString()}, which is yet to come: it counts as closed now`];
+  for (const why of ahead) context.log.warn({ journey: refOf(context.name, id), why }, 'a closing of the future');
+  const lines = [receivedLine(event, context), ...ahead];
+  const draft = context.store.drafts.make(id, newClosing(event, at, context), lines, known?.seen);
   await cancelEarlier(draft, context);
   const planned = await planJourney(draft, reading, context, await remembered.history());
   if (planned) return await enqueueAsk(planned, event, context);

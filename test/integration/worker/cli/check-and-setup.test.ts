@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Finding, PreflightContext, SetupStep } from '../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { check } from '../../../../worker/cli/check.ts';
@@ -169,6 +169,19 @@ describe('check and setup', () => {
     const { code, out } = await printed(() => check({ ...beside(loop), json: false }));
     const last = expect.stringMatching(/\n"closeloop preview --since \d{4}-\d\d-\d\d" shows which closings[^\n]*\n$/);
     expect([code, out]).toEqual([0, last]);
+  });
+
+  test('it refuses a Redis that a start refuses, and tells what a start warns of', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    const { client } = redis.handle;
+    const { rows } = await printed(() => check(beside(loop)));
+    const lossy = { level: 'warning', at: 'redis', problem: expect.stringMatching(/appendfsync is everysec/) };
+    expect(Object(rows[0]).findings).toContainEqual(expect.objectContaining(lossy));
+    onTestFinished(async () => void (await client.config('SET', 'maxmemory-policy', 'noeviction')));
+    await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const complaint = vi.spyOn(console, 'warn');
+    await expect(printed(() => check(beside(loop)))).rejects.toThrow(/maxmemory-policy allkeys-lru.*noeviction/);
+    expect(complaint).not.toHaveBeenCalled();
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { check } from '../../../../worker/cli/check.ts';
 import { showJourney } from '../../../../worker/cli/journeys.ts';
 import { pauseSource, renameSource, resumeSource } from '../../../../worker/cli/source.ts';
 import { status } from '../../../../worker/cli/status.ts';
-import { type Loop, startLoop } from '../../../support/loop.ts';
+import { type Loop, startLoop, until } from '../../../support/loop.ts';
 import { printed as printedBy, useCommands } from '../../../support/worker/cli/commands.ts';
 
 const { beside, redis } = useCommands();
@@ -52,6 +52,19 @@ test('a source that was renamed by a command goes on under its new name, and is 
     expect((await loop.post(vendor.close(id).delivery, {}, address)).status).toBe(202);
     await loop.journey(`${id}.1`, 'asked');
   }
+});
+
+test('resume tries at once what holds up jobs of a source that was not paused', async () => {
+  const loop = await startLoop(redis, { source: 'held', sweepEveryMs: 3_600_000 });
+  const { standin } = loop.feedback;
+  standin.changeCampaign({ id: 12, state: 'inactive' });
+  await loop.post(loop.vendor.close('a').delivery);
+  const { holds } = loop.app.engine.pipelines.get('held') ?? expect.fail('no pipeline');
+  await until(async () => (await holds.list())[0]?.jobs === 1);
+  standin.changeCampaign({ id: 12, state: 'active' });
+  const { rows } = await printed(loop, (options) => resumeSource({ ...options, name: 'held' }));
+  expect(rows).toContainEqual({ source: 'held', step: 'ask', was: [], triedAtOnce: ['campaign 12'] });
+  await loop.journey('a.1', 'asked');
 });
 
 test('a start with "was" goes on with what is stored by the old name', async () => {

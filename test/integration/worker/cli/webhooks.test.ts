@@ -40,7 +40,7 @@ test('what a receiver refused for good is counted, and sent again in its order a
   its.got.length = 0;
   const later = new Date(Date.now() + 60_000).toISOString();
   const none = await printed(() => replayWebhooks({ ...options, name: 'warehouse', since: later }));
-  expect(none.rows).toEqual([{ webhook: 'warehouse', events: 0 }]);
+  expect(none.rows).toEqual([{ webhook: 'warehouse', events: 0, waiting: 0 }]);
   const all = await printed(() => replayWebhooks({ ...options, name: 'warehouse', json: false }));
   expect(all.out).toBe('2 events are sent again to warehouse, within a minute.\n');
   await until(() => its.got.length === 2);
@@ -49,6 +49,19 @@ test('what a receiver refused for good is counted, and sent again in its order a
   const clean = await printed(() => status({ ...options, json: false }));
   expect(clean.out).not.toContain('webhook warehouse');
   await idle(loop);
+});
+
+test('a replay tries at once what waits for its next try', async () => {
+  let isDown = true;
+  const its = await receiver(() => (isDown ? { status: 503, headers: { 'retry-after': '900' } } : undefined));
+  const loop = await startLoop(redis, { source: fresh(), general: `webhooks: [${webhook('slow', its.url)}]` });
+  await loop.asked('a');
+  const { jobs } = loop.app.engine.sending.stages[0] ?? expect.fail('no stage');
+  await until(async () => (await jobs.queue.getDelayedCount()) === 1);
+  isDown = false;
+  const told = await printed(() => replayWebhooks({ ...beside(loop), name: 'slow', json: false }));
+  expect(told.out).toBe('0 events are sent again to slow, within a minute. 1 that waited: tried at once.\n');
+  await until(() => its.got.length === 2);
 });
 
 test('a test event tells of each webhook whether it took it; a name that is not there is told of', async () => {

@@ -25,14 +25,14 @@ test('a service that asks to wait for three thousand years is tried within a qua
     /asks to wait until 20\S+ \(by its Retry-After\), tried again at 20\S+ all the same/,
   );
   const pipeline = pipelines.get('absurd') ?? expect.fail('no pipeline');
-  const { context, pauses, vendor, jobs } = pipeline;
+  const { context, pauses, holds, vendor, jobs } = pipeline;
   const { client } = redis.handle;
   const state = await stateOfSource({ ...context, ...pipeline }, { service: down, redis: client, now: new Date() });
   expect(state.down).toMatchObject([{ askedUntil: down.askedUntil, triedAt: down.triedAt }]);
   expect((await loop.app.engine.paused()).feedback).toMatchObject([{ why: expect.stringContaining('asks to wait') }]);
   feedback.standin.faults.clear();
-  const resumable = { redis: client, pauses, vendor, service, account: 'absurd' };
-  expect(await resumeStep(resumable, 'ask', jobs.ask.queue)).toEqual({ paused: [], waitedFor: ['Feedback service'] });
+  const resumable = { redis: client, pauses, holds, vendor, service, account: 'absurd' };
+  expect(await resumeStep(resumable, 'ask', jobs.ask.queue)).toEqual({ paused: [], tried: ['Feedback service'] });
   for (const id of ['a', 'b', 'c']) await loop.journey(`${id}.1`, 'asked');
   expect(feedback.standin.requests()).toHaveLength(3);
 });

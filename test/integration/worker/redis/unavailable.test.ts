@@ -10,6 +10,14 @@ const reply = (message: string) => Object.assign(new Error(message), { name: 'Re
 const rows: [what: string, error: unknown, expected: boolean][] = [
   ['a full memory', reply("OOM command not allowed when used memory > 'maxmemory'."), true],
   ['a full memory, met by a script of Redis 6', reply('ERR Error running script (call to f_1): OOM command not'), true],
+  [
+    'a full memory, met in a transaction',
+    Object.assign(reply('EXECABORT Transaction discarded because of previous errors.'), {
+      previousErrors: [reply("OOM command not allowed when used memory > 'maxmemory'.")],
+    }),
+    true,
+  ],
+  ['a transaction with a wrong command: our bug', reply('EXECABORT Transaction discarded because of'), false],
   ['a full disk', reply('MISCONF Errors writing to the AOF file: No space left on device'), true],
   ['a demoted master', reply("READONLY You can't write against a read only replica."), true],
   ['a start', reply('LOADING Redis is loading the dataset in memory'), true],

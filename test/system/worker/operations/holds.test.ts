@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { Holds } from '../../../../worker/operations/holds.ts';
 import { type Loop, memoryLog, startLoop, until } from '../../../support/loop.ts';
@@ -77,6 +77,20 @@ test.each([
     await until(async () => (await readyOf(loop)).ok);
   },
 );
+
+test('what jobs of the configuration before a reload stop and hold up until they have ended goes on', async () => {
+  const loop = await startLoop(redis, { source: 'reloaded', sweepEveryMs: 3_600_000 });
+  const before = loop.app.engine;
+  const { holds, pauses } = before.pipelines.get('reloaded') ?? expect.fail('no pipeline');
+  const close = before.close.bind(before);
+  vi.spyOn(before, 'close').mockImplementationOnce(async (graceMs) => {
+    await holds.set('plan', 'campaign 999', 'there is none');
+    await pauses.set('ask', 'the key is inactive');
+    await close(graceMs);
+  });
+  await loop.app.reload();
+  expect([await holds.list(), await pauses.list()]).toEqual([[], []]);
+});
 
 test.each([
   ['switched off', 'inactive'],

@@ -41,6 +41,15 @@ test.each([
   ['at once, by day', undefined, estonian, {}, 'goes out'],
   ['after the campaign’s delay, at night', undefined, estonian, { send_delay: 720 }, /leave at 2026-12-02T00:00/],
   ['to where it is night', undefined, american, {}, /everywhere in US .* --scheduled 2026-12-01T20:00:00\+02:00/],
+  [
+    'for a past time by day, while it is night',
+    '2026-12-01T18:00:00Z',
+    american,
+    {},
+    /leave at 2026-12-02T06:00:00\+02:00.* --scheduled 2026-12-02T20:00:00\+02:00/,
+    '2026-12-02T04:00:00Z',
+  ],
+  ['for a past time at night, while it is day', '2026-11-30T01:00:00Z', estonian, {}, 'goes out'],
   ['to where it is day all over', '2026-12-01T18:00:00Z', american, {}, 'goes out'],
   [
     'at night, held back by the campaign until day',
@@ -52,6 +61,6 @@ test.each([
   ['at night to a number of no country', '2026-12-02T01:00:00Z', '+88212345678', {}, /in Europe\/Tallinn/],
   ['by e-mail at night', '2026-12-02T01:00:00Z', 'a@example.com', { type: 'mixed' }, 'goes out'],
   ['of a campaign that sends nothing', '2026-12-02T01:00:00Z', estonian, { type: 'external' }, 'goes out'],
-] as const)('a request %s', (_, scheduled, to, more, expected) => {
-  expect(said(scheduled, to, more)).toMatch(expected);
+] as const)('a request %s', (_, scheduled, to, more, expected, now?: string) => {
+  expect(said(scheduled, to, more, now)).toMatch(expected);
 });
