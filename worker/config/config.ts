@@ -170,7 +170,7 @@ function readSources(
     if (!checked?.ok) found.push(...(checked?.found ?? []));
     if (!checked?.ok || !rules.ok || !policy.ok || answers.found.length > 0) return [];
     const { open } = checked.data;
-    const opened = loaded && { open: (ports: ConnectorPorts) => withNamedErrors(open(ports), connector.name) };
+    const opened = loaded?.ok && { open: (ports: ConnectorPorts) => withNamedErrors(open(ports), loaded) };
     const said = { rules: rules.data, answers: answers.rules, policy: policy.data };
     return [{ ...named, connector, ...checked.data, ...opened, ...said }];
   });

@@ -51,6 +51,19 @@ describe('check and setup', () => {
     expect(remembered?.findings).toContainEqual(expect.objectContaining(finding));
   });
 
+  test('a bug of the connector is told as one, at once: nobody looks at the vendor, or waits for it', async () => {
+    const vendor = new ToyVendor();
+    const bug = new CloseloopError('The connector "toy" fails', { kind: 'transient', bug: true });
+    vendor.check = () => Promise.reject(bug);
+    vendor.setup = () => Promise.reject(bug);
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { rows } = await printed(() => check(beside(loop)));
+    const told = { at: 'the vendor', problem: bug.message, remedy: 'correct the connector' };
+    expect(rows).toMatchObject([{ findings: expect.arrayContaining([expect.objectContaining(told)]) }]);
+    const { code, said } = await sayings(() => setup({ ...beside(loop), yes: true }));
+    expect([code, said.join('\n')]).toEqual([1, expect.not.stringMatching(/goes on in/)]);
+  });
+
   test('it finds rules that no closing reaches, and campaigns in which nobody can be asked or graded', async () => {
     const rule = `{ name: all, campaign: 12, contact: customer.email }
       - { name: web, when: ticket.store = "Web", campaign: 16, contact: customer.email }
