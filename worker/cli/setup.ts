@@ -46,8 +46,10 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
       const result = { missing, done, ...(failed.length > 0 && { failed }) };
       process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : done.map(toDo).join(''));
     };
+    const isUnseen = runtime.config.http.publicUrl === undefined && pipelines(options.source).some(hasWebhooks);
+    if (isUnseen) shown.say('Webhooks were not looked at, as http.publicUrl is not set.');
     if (planned.length === 0) {
-      if (failed.length === 0) shown.say('Nothing to do: everything is there.');
+      if (failed.length === 0) shown.say(`Nothing to do: everything ${isUnseen ? 'else ' : ''}is there.`);
       print();
       return failed.length === 0 ? 0 : 1;
     }
@@ -70,6 +72,9 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
     throw await lostVariables(error, options);
   }
 }
+
+const hasWebhooks = ({ context: { source } }: { context: CheckedSource }): boolean =>
+  source.setup !== undefined && source.isPolled !== true;
 
 async function missingAt(context: CheckedSource, config: Config, shown: Progress): Promise<Planned[]> {
   const { name: source, source: vendor } = context;

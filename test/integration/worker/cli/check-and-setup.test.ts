@@ -249,6 +249,29 @@ describe('check and setup', () => {
   });
 });
 
+test.each([
+  [
+    'says that webhooks were not looked at without an address',
+    '',
+    /Webhooks were not looked at[\s\S]*everything else is/,
+  ],
+  [
+    'says nothing of webhooks that it looked at',
+    ', publicUrl: "https://cl.example.com"',
+    /^[^W]*: everything is there/,
+  ],
+])('setup %s', async (_, publicUrl, expected) => {
+  const vendor = new ToyVendor();
+  vendor.setup = async () => [];
+  const { config, ...rest } = beside(await startLoop(redis, { source: fresh(), vendor }));
+  writeFileSync(
+    config,
+    readFileSync(config, 'utf8').replace('port: 0', (port) => port + publicUrl),
+  );
+  const { said } = await sayings(() => setup({ config, ...rest, yes: true }));
+  expect(said.join('\n')).toMatch(expected);
+});
+
 describe('setup of several sources', () => {
   const throttled = (retryAfterMs: number) =>
     new CloseloopError('Toy: too many calls (429)', { kind: 'transient', throttled: true, retryAfterMs });
