@@ -127,8 +127,8 @@ function createTake({ pipelines, log, ...options }: DeliveryOptions, refusals: R
     if (delivery.method !== 'POST') return notAllowed;
     const verdict = source.verify(delivery);
     if (!verdict.ok) {
-      refused(verdict.why, 'delivery refused: signature');
-      return jsonReply(401, { error: signatureErrors[verdict.why] });
+      refused(verdict.detail ?? verdict.why, 'delivery refused: signature');
+      return jsonReply(401, { error: verdict.detail ?? signatureErrors[verdict.why] });
     }
     const flaw = tooIntricate(delivery.raw, mostEntries);
     const found = flaw === undefined ? await source.events(delivery) : { ok: false as const, why: `the body ${flaw}` };

@@ -148,3 +148,14 @@ test.each([
     expect(door.told).toMatchObject([{ level: 'error', fields: { source: 'one', why } }]);
   },
 );
+
+test('a refusal says what the connector found wrong, and status counts it by that', async () => {
+  const counted: string[][] = [];
+  const detail = 'The header x-time is missing.';
+  const door = await openDoor(
+    { countRefused: (source, why) => void counted.push([source, why]) },
+    { verify: () => ({ ok: false, why: 'unsigned', detail }) },
+  );
+  expect(await (await door.post('one')).json()).toEqual({ error: detail });
+  expect(counted).toEqual([['one', detail]]);
+});
