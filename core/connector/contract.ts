@@ -4,6 +4,7 @@ import type { AnswerValue, SourceEvent } from './events.ts';
 import type { FieldSuggestion, Onboarding } from './onboarding.ts';
 import type { Budget } from './quota.ts';
 import type { RecordParts } from './record-parts.ts';
+import { wholeSource } from './whole.ts';
 
 export type {
   AnswerValue,
@@ -267,6 +268,8 @@ export interface Source<Shape extends object = object> {
    * @returns one result per request, in order. A thrown error holds for all of them.
    */
   act?(requests: readonly ActionRequest[]): Promise<ActionResult[]>;
+  /** The names of the actions that `act` does. Left out: those that the connector declares. */
+  acts?: readonly string[];
   /** Finds why these actions can't work: a group, stage, user or tag that does not exist. Changes nothing. */
   checkActions?(used: readonly UsedAction[]): Promise<Finding[]>;
   /** The fields that this account has on its records, for `closeloop init` to choose from. */
@@ -396,12 +399,18 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
   const { name, settings, parts = {}, account, ownDomains, asksNobody, actions = {}, onboarding, open } = definition;
+  if (settings instanceof z.ZodObject && !(settings.def.catchall instanceof z.ZodNever)) {
+    const error = new Error('its settings let misspelt names pass: use z.strictObject in place of z.object');
+    // The first line of the stack is the author's own then.
+    Error.captureStackTrace(error, defineConnector);
+    throw error;
+  }
   const sources = settings.transform((parsed) => ({
     account: account?.(parsed),
     ownDomains: ownDomains?.(parsed) ?? [],
     settleMs: Settling.safeParse(parsed).data?.writeBack.settle ?? 0,
     ...(asksNobody?.(parsed) && { asksNobody: true as const }),
-    open: (ports: ConnectorPorts) => open(parsed, ports),
+    open: (ports: ConnectorPorts) => wholeSource(open(parsed, ports), actions),
   }));
   return {
     name,

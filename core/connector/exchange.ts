@@ -27,8 +27,8 @@ export const exchange: Fetch = async (url, init: Init) => {
   const { method = 'GET', body = null, headers, signal, dispatcher = keptConnections() } = init;
   signal?.throwIfAborted();
   const { origin, pathname, search } = new URL(url);
-  const request = { origin, path: pathname + search, method, headers: withOwn(headers), body, ...withoutDeadline };
-  const begun = connections().request.call(dispatcher, signal ? { ...request, signal } : request);
+  const request = { origin, path: pathname + search, method, headers: withOwn(headers), body };
+  const begun = connections().request.call(dispatcher, signal ? { ...request, signal, ...withoutDeadline } : request);
   const response = await (signal ? Promise.race([begun, abortOf(signal)]) : begun);
   const codings = `${response.headers['content-encoding'] ?? ''}`;
   return {
@@ -39,8 +39,8 @@ export const exchange: Fetch = async (url, init: Init) => {
 };
 
 /**
- * Switches off undici's own time limits, so that the caller's signal is the only deadline: undici would end a call after five minutes without
- * a response head or a part of the body.
+ * Switches off undici's own time limits, so that the caller's signal is the only deadline: undici ends a call after five minutes without
+ * a response head or a part of the body. A call without a signal (of a stranger's connector) keeps them.
  */
 const withoutDeadline = { headersTimeout: 0, bodyTimeout: 0 };
 

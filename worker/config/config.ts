@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { Connector, ConnectorPorts, ParsedSource } from '../../core/connector/contract.ts';
+import { withNamedErrors } from '../../core/connector/named-errors.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import { type AnswerRule, answerRulesOf, type KnownReceivers } from './answer-rule.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
-import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
 import { ownSettings, partsOf, SourcePolicy } from './policy.ts';
 import { ConfigError, type FoundProblem, type Path, type Problem, pathText } from './problem.ts';
@@ -170,7 +170,8 @@ function readSources(
     if (!checked?.ok) found.push(...(checked?.found ?? []));
     if (!checked?.ok || !rules.ok || !policy.ok || answers.found.length > 0) return [];
     const { open } = checked.data;
-    const opened = loaded?.ok && { open: (ports: ConnectorPorts) => withNamedErrors(open(ports), loaded) };
+    const from = { label: `"${connector.name}" of ${String(kind)}`, ...(loaded?.ok && { url: loaded.url }) };
+    const opened = loaded && { open: (ports: ConnectorPorts) => withNamedErrors(() => open(ports), from) };
     const said = { rules: rules.data, answers: answers.rules, policy: policy.data };
     return [{ ...named, connector, ...checked.data, ...opened, ...said }];
   });

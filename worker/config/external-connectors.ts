@@ -123,7 +123,7 @@ function isConnector(value: unknown): value is Connector {
 }
 
 const Func = z.custom((value) => typeof value === 'function');
-const Shape = z.object({ name: z.string(), settings: z.object({ safeParse: Func }), account: Func, open: Func });
+const Shape = z.object({ name: z.string(), sources: z.object({ safeParse: Func }), account: Func, open: Func });
 
 /** Quotas are shared by the name of the connector and its account, so two connectors can't have one name. */
 function distinct(external: External, builtIn: readonly string[], loaded: ReadonlyMap<string, External>): External {

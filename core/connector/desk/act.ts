@@ -169,7 +169,7 @@ export function deskActor<Row, Value>(
   writing: Partial<DeskWriting<Row, Value>>,
   own: Readonly<Record<string, DeskAction<Row>>>,
   { fields, together }: MoreActions = {},
-): Required<Pick<Source, 'act' | 'checkActions'>> {
+): Required<Pick<Source, 'act' | 'acts' | 'checkActions'>> {
   const { vendor, record } = words;
   const { closed } = writing;
   const actions = new Map([...sharedActions(words, rows, writing, fields), ...Object.entries(own)]);
@@ -205,5 +205,5 @@ export function deskActor<Row, Value>(
     return findings;
   }
 
-  return { act: inTurn({ rows, run, together }), checkActions };
+  return { act: inTurn({ rows, run, together }), acts: [...actions.keys()], checkActions };
 }

@@ -71,9 +71,12 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
 ): Source<Shape> {
   const { vendor, intake, read, poll, write, preflight, actions = {}, own } = declared;
   const { isId, size = 100 } = read;
+  if (read.one === undefined && read.many === undefined) throw new Error('its `read` has neither `one` nor `many`');
   const { settings } = write;
   const written = 'at' in write ? { ...write, rows: write.rows ?? read } : undefined;
   const { writeBack = keepHere, forget } = written ? deskWriter(declared, written) : {};
+  // Actions read records in the same way as rules, because an action compares the record's closing with the closing that rules have seen.
+  const { acts, ...actor } = deskActor(declared, read, written ?? {}, actions, fieldsIn(preflight));
   return {
     batchSize: size,
     taken: { status: 202 },
@@ -85,8 +88,9 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     read: readerOf(read),
     writeBack: takesAnswers(settings) ? writeBack : keepHere,
     ...(forget && { forget }),
-    // Actions read records in the same way as rules, because an action compares the record's closing with the closing that rules have seen.
-    ...deskActor(declared, read, written ?? {}, actions, fieldsIn(preflight)),
+    ...actor,
+    // What an `act` of the connector's own does is not known here.
+    ...(own?.act === undefined && { acts }),
     ...(poll && { poll }),
     ...(preflight && deskPreflight(vendor, settings, preflight, intake !== undefined)),
     ...own,

@@ -10,6 +10,7 @@ import type {
   Urgency,
   WriteBack,
 } from '../../../core/connector/contract.ts';
+import { withNamedErrors } from '../../../core/connector/named-errors.ts';
 import { quietPorts } from './quiet-ports.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from './sample.ts';
 
@@ -51,7 +52,7 @@ export async function createBench(sample: ConnectorSample): Promise<Bench> {
   const vendor = await sample.start();
   const { ports, asked } = openPorts(vendor.ports);
   try {
-    return { sample, vendor, asked, source: sample.connector.open(vendor.settings(secrets), ports) };
+    return { sample, vendor, asked, source: opened(sample, vendor.settings(secrets), ports) };
   } catch (error) {
     // Nobody else closes the vendor, whose server would keep the process alive.
     await vendor.close();
@@ -60,14 +61,18 @@ export async function createBench(sample: ConnectorSample): Promise<Bench> {
   }
 }
 
+/** As the worker opens it, so that a record that is none is found here too. */
+const opened = ({ connector }: ConnectorSample, settings: unknown, ports: ConnectorPorts): Source =>
+  withNamedErrors(() => connector.open(settings, ports), { label: `"${connector.name}"` });
+
 /** Another process opens the same source. */
 export function reopen(
   { sample, vendor, asked }: Bench,
   other: { deadlineMs?: number; secrets?: readonly string[]; ports?: Partial<ConnectorPorts> } = {},
 ): { source: Source; asked: Asked } {
-  const opened = openPorts({ ...vendor.ports, ...other.ports }, asked.budget, other.deadlineMs);
+  const { ports, asked: others } = openPorts({ ...vendor.ports, ...other.ports }, asked.budget, other.deadlineMs);
   const settings = vendor.settings(other.secrets ?? secrets);
-  return { source: sample.connector.open(settings, opened.ports), asked: opened.asked };
+  return { source: opened(sample, settings, ports), asked: others };
 }
 
 /**
@@ -135,11 +140,15 @@ export async function closingOf({ source }: Bench, id: string): Promise<string> 
 
 export async function readOne({ source }: Bench, id: string): Promise<PresentedRecord> {
   const [result] = await source.read([id]);
-  return result?.ok === true ? result.record : assert.fail(`not read: ${JSON.stringify(result)}`);
+  return result?.ok === true ? result.record : notRead(result);
 }
 
 export function stateOf(result: ReadResult | undefined) {
-  return result?.ok === true ? result.record.state : assert.fail(`not read: ${JSON.stringify(result)}`);
+  return result?.ok === true ? result.record.state : notRead(result);
+}
+
+function notRead(result: Exclude<ReadResult, { ok: true }> | undefined): never {
+  assert.fail(`not read: ${result?.why === 'error' ? result.error.message : result?.why}`);
 }
 
 export async function eventsOf(source: Source, delivery: Delivery): Promise<SourceEvent[]> {

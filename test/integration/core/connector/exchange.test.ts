@@ -150,13 +150,15 @@ describe('a request', () => {
     expect(requests).toBe(1);
   });
 
-  test('has no deadline but that of its caller: undici is to keep none of its own', () => {
+  test.each([
+    ['has no deadline but that of its caller: undici is to keep none of its own', new AbortController().signal, 0],
+    ["without a deadline of its caller keeps undici's own", undefined, undefined],
+  ])('%s', (_what, signal, limit) => {
     const asked: Dispatcher.DispatchOptions[] = [];
     const dispatcher = { dispatch: (options: Dispatcher.DispatchOptions) => asked.push(options) > 0 };
-    void exchange('http://127.0.0.1:9/a?b=c', Object.assign({ method: 'GET' }, { dispatcher }));
-    expect(asked).toEqual([
-      expect.objectContaining({ origin: 'http://127.0.0.1:9', path: '/a?b=c', headersTimeout: 0, bodyTimeout: 0 }),
-    ]);
+    void exchange('http://127.0.0.1:9/a?b=c', Object.assign({ method: 'GET' }, signal && { signal }, { dispatcher }));
+    expect(asked).toMatchObject([{ origin: 'http://127.0.0.1:9', path: '/a?b=c' }]);
+    expect(asked.map(({ headersTimeout, bodyTimeout }) => [headersTimeout, bodyTimeout])).toEqual([[limit, limit]]);
   });
 
   test('shares a kept connection with those before it', async () => {

@@ -110,6 +110,7 @@ const rows: [what: string, connector: Connector, found: RegExp][] = [
   ],
   ['an event in anything', butEvents(() => ({ ok: true, events: [closedEvent], ignored: [] })), /in a signed null/],
   ['the same closing for ever', butRecords((record) => closedAs(record, 'c')), /another one after reopening/],
+  ['a closing that is a number', butRecords((record) => closedAs(record, 1 as unknown as string)), /one result per id/],
   ['a first reading that is kept', keepsFirst(() => true), /the address that was corrected/],
   ['a customer who is kept', keepsFirst((record) => record.state.is === 'closed'), /the customer who has replaced/],
   [

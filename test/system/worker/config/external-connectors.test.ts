@@ -138,12 +138,18 @@ describe('a connector from outside', () => {
 describe('a connector that cannot be loaded is a mistake at its place', () => {
   const at = 'sources.main.connector: ';
   const one = (text: string) => ({ 'a.ts': text });
+  const plain = connectorFile('mine')
+    .replace('defineConnector(', '({ account: () => "", ...')
+    .replace(/\);\n$/, '});');
+  const loose = connectorFile('mine').replace('strictObject', 'object');
   const rows: [what: string, connector: string, files: Record<string, string>, told: string | RegExp][] = [
     ['no such file', './none.ts', {}, 'there is no file <dir>/none.ts'],
     ['a folder', './x', { 'x/a.ts': '' }, '<dir>/x is a folder: name a file in it'],
     ['a name near another', 'hubspott', {}, /must be one of .*no package "hubspott" .* in <dir> or .*"hubspot"\?$/],
     ['a file without ./', 'a.ts', one(connectorFile('mine')), /did you mean the file "\.\/a\.ts"\?$/],
     ['no connector in it', './a.ts', one('export default { name: "x" };'), /a\.ts exports no connector; it needs: /],
+    ['a connector without defineConnector', './a.ts', one(plain), /a\.ts exports no connector; it needs: /],
+    ['settings that are not strict', './a.ts', one(loose), /misspelt names pass: use z\.strictObject .*\/a\.ts:3\)$/],
     ['two connectors in it', './a.ts', twoConnectors(), /a\.ts exports several connectors; make one the default$/],
     ['throws', './a.ts', one('\nthrow new Error("no key\\nmore");'), /breaks while it is loaded: no key .*a\.ts:2\)$/],
     ['no JavaScript', './a.js', { 'a.js': 'export default {' }, /a\.js breaks while it is loaded: U/],

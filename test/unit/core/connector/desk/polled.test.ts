@@ -62,6 +62,25 @@ test('a customer is told of without what the vendor leaves empty', async () => {
   });
 });
 
+test('a desk that reads no record in any way is refused', () => {
+  const read = { isId: () => true, present: async () => () => ({ state: { is: 'open' as const }, shape: {} }) };
+  expect(() => desk({ vendor: 'Desk', record: 'record', read, write: { settings: {} } })).toThrow(
+    'its `read` has neither `one` nor `many`',
+  );
+});
+
+test('a desk names the actions that it does, unless the connector acts by itself', () => {
+  const read = {
+    isId: () => true,
+    one: async () => ({}),
+    present: async () => () => ({ state: { is: 'open' as const }, shape: {} }),
+  };
+  const actions = { reopen: { run: async () => 'reopened' } };
+  const parts = { vendor: 'Desk', record: 'record', read, write: { settings: {} }, actions };
+  expect(desk(parts).acts).toEqual(['reopen']);
+  expect(desk({ ...parts, own: { act: async () => [] } }).acts).toBeUndefined();
+});
+
 test('a field that only people can make is a step of the setup, as of the check', async () => {
   const source = declared({ at: 'Settings > Fields' });
   const steps = (await source.setup?.(about)) ?? [];
