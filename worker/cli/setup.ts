@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { SetupStep } from '../../core/connector/contract.ts';
-import { messageOf, refusal } from '../../core/errors.ts';
+import { isConnectorBug, messageOf, refusal } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
 import { aboutSource, type CheckedSource } from '../preflight/preflight.ts';
 import { type Progress, patiently, progress } from './progress.ts';
@@ -31,8 +31,9 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
     const ofEach = async <T>(work: (context: CheckedSource) => Promise<T>) => {
       const tried = pipelines(options.source).map(({ context }) =>
         work(context).catch((error: unknown) => {
-          failed.push({ source: context.name, why: messageOf(error) });
-          shown.say(`${styleText('red', '✗')} ${context.name}: ${messageOf(error)}`);
+          const why = `${messageOf(error)}${isConnectorBug(error) ? '; correct the connector' : ''}`;
+          failed.push({ source: context.name, why });
+          shown.say(`${styleText('red', '✗')} ${context.name}: ${why}`);
         }),
       );
       const results = await Promise.all(tried);
