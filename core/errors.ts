@@ -9,8 +9,9 @@ export type Advice =
    * queue
    * itself waits no longer than `longestWaitMs`.
    * `throttled`: the other side only asked for a wait (rate limit); the wait spends no attempt.
+   * `bug`: the connector's own code failed. The other side is not away, and a person has to correct the connector.
    */
-  | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean }
+  | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean; bug?: boolean }
   /** This job will never succeed. `doubtful`: the response may come from a proxy, so several attempts have to agree. */
   | { kind: 'permanent'; doubtful?: boolean }
   /**
@@ -81,6 +82,11 @@ function withinADay(advice: Advice): Advice {
 export function adviceOf(error: unknown): Advice {
   if (error instanceof CloseloopError) return error.advice;
   return { kind: error instanceof ZodError ? 'permanent' : 'transient' };
+}
+
+/** Whether a connector's own code failed: that says nothing about the vendor, and waiting at a terminal does not mend it. */
+export function isConnectorBug(error: unknown): boolean {
+  return error instanceof CloseloopError && error.advice.kind === 'transient' && error.advice.bug === true;
 }
 
 /** Whether the call that threw this error may have been carried out. For anything but a CloseloopError this is not known. */

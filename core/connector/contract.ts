@@ -37,8 +37,11 @@ export interface HttpReply {
   body?: string;
 }
 
-/** Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded. */
-export type Verdict = { ok: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale' };
+/**
+ * Fails closed: a missing header is `unsigned`; an empty secret is refused when the configuration is loaded. `detail`: a sentence for the
+ * sender, which tells nothing else of a secret than `why`. Left out: the usual one for `why`.
+ */
+export type Verdict = { ok: true } | { ok: false; why: 'unsigned' | 'mismatch' | 'stale'; detail?: string };
 
 /** The content of a delivery: events for the queue, and the reason for each part that is left out. */
 export type Events =

@@ -4,15 +4,19 @@ import type { Source } from './contract.ts';
 import { recordFlaw } from './whole.ts';
 
 /**
- * Makes the unexpected errors of a stranger's connector name that connector, so that people report the error to its author, not to closeloop.
+ * Makes the unexpected errors of a stranger's connector name that connector and the place in its files, so that its author corrects the
+ * connector, and nobody takes the error for closeloop's or the vendor's.
  * A record that is none fails by itself, before anybody is asked because of it.
- * @param connector for messages: '"deskly" of ./deskly.ts'
+ * @param from the connector for messages, '"deskly" of ./deskly.ts', and the URL of the file that exports it
  */
-export function withNamedErrors(open: () => Source, connector: string): Source {
+export function withNamedErrors(open: () => Source, { label, url }: { label: string; url?: string }): Source {
   const named = (member: PropertyKey, error: unknown, kind: Exclude<Advice['kind'], 'permanent'> = 'transient') => {
     if (error instanceof CloseloopError || error instanceof ZodError) return error;
-    const message = `The connector ${connector} fails in ${String(member)}: ${messageOf(error)}; report it to its author.`;
-    return new CloseloopError(message, { kind }, { outcome: 'unknown', cause: error });
+    const at = url === undefined ? '' : placeIn(new URL('.', url).href, error);
+    const message = `The connector ${label} fails in ${String(member)}: ${messageOf(error)}${at}`;
+    // Transient: what failed is tried again, with the corrected connector as well, and nothing is lost meanwhile.
+    const advice = kind === 'transient' ? { kind, bug: true } : { kind };
+    return new CloseloopError(message, advice, { outcome: 'unknown', cause: error });
   };
   const looked = (results: unknown): unknown => {
     if (!Array.isArray(results)) throw new Error('it returns no list');
@@ -46,4 +50,12 @@ export function withNamedErrors(open: () => Source, connector: string): Source {
       throw named('open', error, 'config');
     }
   }
+}
+
+/** The innermost line of the error's stack that lies in the connector's folder, and in no package there. */
+function placeIn(folder: string, error: unknown): string {
+  const lines = (error instanceof Error ? error.stack : undefined)?.matchAll(/file:\/\/\S+?:\d+/g) ?? [];
+  for (const [at] of lines)
+    if (at.startsWith(folder) && !at.slice(folder.length).includes('node_modules/')) return ` (${at})`;
+  return '';
 }

@@ -29,14 +29,23 @@ export function signHmac(secret: string, delivery: SignedDelivery, scheme: HmacS
 
 /** The accepted formats of times. */
 const written = { seconds: /^\d{1,12}$/, milliseconds: /^\d{13}$/, iso: /./ };
+const inWords = {
+  seconds: 'whole seconds since 1970',
+  milliseconds: 'milliseconds since 1970',
+  iso: 'an ISO 8601 time',
+};
 
 /** Checks whether one of the secrets signed the delivery. Always tries all secrets, each in constant time. */
 export function verifyHmac(delivery: Delivery, secrets: readonly string[], scheme: HmacScheme): Verdict {
   const { encoding, prefix = '', timestamp } = scheme;
   const given = delivery.headers[scheme.header] ?? '';
   const signedAt = timestamp === undefined ? '' : (delivery.headers[timestamp.header] ?? '');
-  if (given === '' || (timestamp !== undefined && signedAt === '')) return { ok: false, why: 'unsigned' };
-  if (timestamp !== undefined && !written[timestamp.as].test(signedAt)) return { ok: false, why: 'mismatch' };
+  if (given === '') return { ok: false, why: 'unsigned' };
+  if (timestamp !== undefined && !written[timestamp.as].test(signedAt)) {
+    const { header, as } = timestamp;
+    if (signedAt === '') return { ok: false, why: 'unsigned', detail: `The header ${header} is missing.` };
+    return { ok: false, why: 'mismatch', detail: `The header ${header} must be ${inWords[as]}.` };
+  }
   // Upper and lower case differ in base64.
   const isAnyCase = encoding === 'hex' && scheme.smallOnly !== true;
   const digest = isAnyCase ? prefix + given.slice(prefix.length).toLowerCase() : given;
@@ -62,8 +71,9 @@ function millisecondsOf(text: string, as: 'seconds' | 'milliseconds' | 'iso'): n
  */
 export function verifySecretHeader(delivery: Delivery, secrets: readonly string[], header: string): Verdict {
   const given = delivery.headers[header] ?? '';
-  if (given === '') return { ok: false, why: 'unsigned' };
-  return matchesAny(given, secrets, (secret) => secret) ? { ok: true } : { ok: false, why: 'mismatch' };
+  if (given === '') return { ok: false, why: 'unsigned', detail: `The header ${header} is missing.` };
+  if (matchesAny(given, secrets, (secret) => secret)) return { ok: true };
+  return { ok: false, why: 'mismatch', detail: `The header ${header} does not hold the secret of this source.` };
 }
 
 /** Compares all secrets, also after a match; an empty secret matches nothing. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, isConnectorBug, messageOf } from '../../core/errors.ts';
 import { nextStep, type RetryPolicy } from '../../core/retry.ts';
 
 /** Shows the progress of long work: on a terminal one line that changes, elsewhere a line now and then. */
@@ -45,8 +45,8 @@ export async function patiently<T>(who: string, work: () => Promise<T>, shown: P
     try {
       return await work();
     } catch (error) {
-      // Anything else is a bug of ours, which waiting won't mend.
-      if (!(error instanceof CloseloopError)) throw error;
+      // Anything else is a bug, which waiting won't mend.
+      if (!(error instanceof CloseloopError) || isConnectorBug(error)) throw error;
       const failing = { attempt, elapsedMs: Date.now() - begun, doubts: attempt };
       const step = nextStep(adviceOf(error), failing, Math.random(), policy);
       if (step.do === 'stop' || failing.elapsedMs + step.delayMs > longestWaitMs) throw error;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import type { SetupStep } from '../../core/connector/contract.ts';
-import { messageOf, refusal } from '../../core/errors.ts';
+import { isConnectorBug, messageOf, refusal } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
 import { aboutSource, type CheckedSource } from '../preflight/preflight.ts';
 import { type Progress, patiently, progress } from './progress.ts';
@@ -31,8 +31,9 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
     const ofEach = async <T>(work: (context: CheckedSource) => Promise<T>) => {
       const tried = pipelines(options.source).map(({ context }) =>
         work(context).catch((error: unknown) => {
-          failed.push({ source: context.name, why: messageOf(error) });
-          shown.say(`${styleText('red', '✗')} ${context.name}: ${messageOf(error)}`);
+          const why = `${messageOf(error)}${isConnectorBug(error) ? '; correct the connector' : ''}`;
+          failed.push({ source: context.name, why });
+          shown.say(`${styleText('red', '✗')} ${context.name}: ${why}`);
         }),
       );
       const results = await Promise.all(tried);
@@ -46,8 +47,10 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
       const result = { missing, done, ...(failed.length > 0 && { failed }) };
       process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : done.map(toDo).join(''));
     };
+    const isUnseen = runtime.config.http.publicUrl === undefined && pipelines(options.source).some(hasWebhooks);
+    if (isUnseen) shown.say('Webhooks were not looked at, as http.publicUrl is not set.');
     if (planned.length === 0) {
-      if (failed.length === 0) shown.say('Nothing to do: everything is there.');
+      if (failed.length === 0) shown.say(`Nothing to do: everything ${isUnseen ? 'else ' : ''}is there.`);
       print();
       return failed.length === 0 ? 0 : 1;
     }
@@ -70,6 +73,9 @@ export async function setup(options: CommandOptions & { source?: string; yes: bo
     throw await lostVariables(error, options);
   }
 }
+
+const hasWebhooks = ({ context: { source } }: { context: CheckedSource }): boolean =>
+  source.setup !== undefined && source.isPolled !== true;
 
 async function missingAt(context: CheckedSource, config: Config, shown: Progress): Promise<Planned[]> {
   const { name: source, source: vendor } = context;

@@ -170,8 +170,8 @@ function readSources(
     if (!checked?.ok) found.push(...(checked?.found ?? []));
     if (!checked?.ok || !rules.ok || !policy.ok || answers.found.length > 0) return [];
     const { open } = checked.data;
-    const label = `"${connector.name}" of ${String(kind)}`;
-    const opened = loaded && { open: (ports: ConnectorPorts) => withNamedErrors(() => open(ports), label) };
+    const from = { label: `"${connector.name}" of ${String(kind)}`, ...(loaded?.ok && { url: loaded.url }) };
+    const opened = loaded && { open: (ports: ConnectorPorts) => withNamedErrors(() => open(ports), from) };
     const said = { rules: rules.data, answers: answers.rules, policy: policy.data };
     return [{ ...named, connector, ...checked.data, ...opened, ...said }];
   });

@@ -9,8 +9,8 @@ import { isCode } from '../../core/errors.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import { suggestion } from './issues.ts';
 
-/** A stranger's connector that a `connector:` names, or why it can't be loaded. `why` follows "sources.x.connector: ". */
-export type External = { ok: true; connector: Connector } | { ok: false; why: string };
+/** A stranger's connector that a `connector:` names, or why it can't be loaded. `why` follows "sources.x.connector: ". `url`: its file. */
+export type External = { ok: true; connector: Connector; url: string } | { ok: false; why: string };
 
 /** Loads the connectors that the sources of this text name, and no others, for `loadConfig`. */
 export async function loadConnectors(
@@ -108,13 +108,13 @@ async function load(url: string, place: string): Promise<External> {
   } catch (error) {
     return { ok: false, why: `${place} breaks while it is loaded: ${said(error)}` };
   }
-  if (isConnector(exported.default)) return { ok: true, connector: exported.default };
+  if (isConnector(exported.default)) return { ok: true, connector: exported.default, url };
   const [connector, ...others] = Object.values(exported).filter(isConnector);
   if (connector === undefined) {
     return { ok: false, why: `${place} exports no connector; it needs: export default defineConnector({ … })` };
   }
   if (others.length > 0) return { ok: false, why: `${place} exports several connectors; make one the default` };
-  return { ok: true, connector };
+  return { ok: true, connector, url };
 }
 
 /** Whether a value was made by `defineConnector`, by whichever copy of the function. */

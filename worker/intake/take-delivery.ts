@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyInstance } from 'fastify';
 import { type Delivery, type HttpReply, mostEvents, type SourceEvent } from '../../core/connector/contract.ts';
 import { tooIntricate } from '../../core/connector/json-structure.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
 import { putOff } from '../operations/delivery-counts.ts';
@@ -87,7 +88,7 @@ export function createDeliver(
   origin: () => string,
 ): Deliver {
   const { pipelines, now, tracing } = options;
-  const take = createTake(options, refusals);
+  const take = counted(createTake(options, refusals), options, refusals);
   const turns = new Turns(bytesATurn);
   const turn = (bytes: number): Promise<void> => turns.next(Math.max(leastBytes, bytes));
   let { publicUrl } = options;
@@ -128,11 +129,12 @@ function createTake({ pipelines, log, ...options }: DeliveryOptions, refusals: R
     if (delivery.method !== 'POST') return notAllowed;
     const verdict = source.verify(delivery);
     if (!verdict.ok) {
-      refused(signatureFlaws[verdict.why], 'delivery refused: signature');
-      return jsonReply(401, { error: signatureErrors[verdict.why] });
+      refused(verdict.detail ?? signatureFlaws[verdict.why], 'delivery refused: signature');
+      return jsonReply(401, { error: verdict.detail ?? signatureErrors[verdict.why] });
     }
     const flaw = tooIntricate(delivery.raw, mostEntries);
     const found = flaw === undefined ? await source.events(delivery) : { ok: false as const, why: `the body ${flaw}` };
+    if (!isResult(found)) throw new Error(noResult);
     if (!found.ok) {
       const why = redacted(found.why);
       refused(why, 'delivery refused: body');
@@ -160,6 +162,21 @@ function createTake({ pipelines, log, ...options }: DeliveryOptions, refusals: R
     return jsonReply(taken.status, { accepted: events.length, ignored: ignored.length });
   };
 }
+
+type Take = ReturnType<typeof createTake>;
+
+/** Where the connector's own code fails, the source counts it, and the vendor sends the delivery again, perhaps to a corrected connector. */
+function counted(take: Take, { pipelines }: DeliveryOptions, refusals: Refusals): Take {
+  return async (name, delivery) =>
+    await take(name, delivery).catch((error: unknown) => {
+      refusals.count({ source: name, why: messageOf(error), message: 'delivery not read', level: 'error' });
+      return pipelines.get(name)?.context.source.notStored ?? retryLater('Not read. Send it again.');
+    });
+}
+
+/** A stranger's connector may return anything. */
+const isResult = (found: unknown): boolean => typeof found === 'object' && found !== null && 'ok' in found;
+const noResult = 'events of the connector must return oneEvent(…) or noEvent(…)';
 
 const tooManyEvents = `A delivery may hold ${mostEvents} events at most. Send them in several.`;
 

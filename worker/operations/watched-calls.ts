@@ -1,4 +1,4 @@
-import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, isConnectorBug, messageOf } from '../../core/errors.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import type { CallEnd } from './observer.ts';
 import type { Outage } from './outage.ts';
@@ -94,7 +94,7 @@ function failed(error: unknown, { watch, isShared, end }: Call): Promise<void> {
 }
 
 function endOf(error: unknown): CallEnd {
-  if (!(error instanceof CloseloopError)) return 'fault';
+  if (!(error instanceof CloseloopError) || isConnectorBug(error)) return 'fault';
   const { advice, outcome } = error;
   if (advice.kind === 'transient' && advice.throttled === true) return 'throttled';
   return outcome === 'unknown' ? 'no-answer' : advice.kind;
@@ -112,7 +112,7 @@ function failureOfAll(value: unknown): Error | undefined {
 
 async function report(error: unknown, watch: Watch, isShared: boolean): Promise<void> {
   // A programming error says nothing about the endpoint.
-  if (!(error instanceof CloseloopError)) return;
+  if (!(error instanceof CloseloopError) || isConnectorBug(error)) return;
   const advice = adviceOf(error);
   if (advice.kind !== 'transient') return error.outcome === 'never-sent' ? undefined : await watch.answered();
   if (advice.throttled !== true)

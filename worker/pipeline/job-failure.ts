@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
-import { type Advice, CloseloopError, messageOf, stackOf } from '../../core/errors.ts';
+import { type Advice, CloseloopError, isConnectorBug, messageOf, stackOf } from '../../core/errors.ts';
 
 /** The failures of a job, stored with the job. */
 const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
@@ -41,6 +41,7 @@ export function aboutFailure(data: unknown, error: unknown): object {
 
 /** The log has the stack of a bug; the error of a connector or client is a sentence for people. */
 function detailOf(error: unknown): { stack?: string | undefined; reference?: string | undefined } {
+  if (error instanceof CloseloopError && isConnectorBug(error)) return detailOf(error.cause);
   if (error instanceof CloseloopError) return error.reference === undefined ? {} : { reference: error.reference };
   return { stack: error instanceof Error ? stackOf(error) : undefined };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import pLimit from 'p-limit';
 import type { z } from 'zod';
-import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, isConnectorBug, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../operations/holds.ts';
@@ -40,7 +40,7 @@ export interface StageOptions<Data extends z.ZodType> {
   onInterrupted?: (data: z.output<Data>) => Promise<void>;
   /** Called when no job of the stage can succeed until a person acts, before the stage stops. */
   onConfigError: (why: string) => Promise<void>;
-  /** Alerts a person to a job that this version can't read. The job is kept for a version that can. */
+  /** Alerts a person to a job that this version can't read, or that the connector's own code fails. The job is kept. */
   alert: (kind: 'to-do', why: string, remedy: string) => Promise<void>;
   observer?: Observer | undefined;
   /** Writes something to Redis. */
@@ -54,6 +54,10 @@ const asideMs = 600_000;
 
 const foreignRemedy =
   'run one version everywhere; the job is kept, and continues within ten minutes once a version that can read it runs';
+
+/** After this many failures of a job by the connector's own code a person is told. */
+const toldAfter = 3;
+const bugRemedy = 'correct the connector, or report this to its author; what failed is tried again by itself';
 
 /** The time after which a held job checks whether it is still held, with jitter. A hold that ends resumes its jobs at once. Real time. */
 const heldMs = 600_000;
@@ -261,7 +265,7 @@ export class Stage<Data extends z.ZodType> {
 
   async #handle(job: Job, token: string | undefined, data: z.output<Data>, error: unknown): Promise<never> {
     if (isRedisUnavailable(error)) throw error;
-    const { source, log, ports, retryForMs } = this.#options;
+    const { source, alert, log, ports, retryForMs } = this.#options;
     const advice = adviceOf(error);
     const now = ports.now().getTime();
     const failing = failingOf(job, advice, now);
@@ -283,6 +287,7 @@ export class Stage<Data extends z.ZodType> {
       log[isReported ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
       this.#ended('retried');
       await job.updateProgress(failing);
+      if (isConnectorBug(error) && failing.attempts >= toldAfter) await alert('to-do', messageOf(error), bugRemedy);
       return await delay(job, token, step.delayMs);
     }
     if (advice.kind === 'config') return await this.#stop(job, token, messageOf(error), advice.only);

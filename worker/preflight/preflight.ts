@@ -1,6 +1,6 @@
 import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
-import { adviceOf, messageOf } from '../../core/errors.ts';
+import { adviceOf, isConnectorBug, messageOf } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
@@ -111,6 +111,7 @@ async function attempt(at: string, probe: () => Promise<Finding[]>): Promise<Fin
     return await probe();
   } catch (error) {
     const problem = messageOf(error);
+    if (isConnectorBug(error)) return [errorAt(at, problem, 'correct the connector')];
     const isOurs = adviceOf(error).kind === 'config';
     return [errorAt(at, problem, isOurs ? 'see above' : 'try again; if it stays, look at that side')];
   }

@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Connector } from '../../../core/connector/contract.ts';
 import { sample } from '../../../examples/helpdesk-connector/sample.ts';
+import { failWith } from '../../support/contract/actions.ts';
+import { createBench } from '../../support/contract/bench.ts';
 import { failuresOf } from '../../support/contract/failures.ts';
+import type { ConnectorSample } from '../../support/contract/sample.ts';
 
 /*
  * Mistakes as a stranger makes them, each planted alone into the source of the example. Every one loses customers, answers or their
@@ -158,4 +161,29 @@ describe('the suite goes red for', () => {
     const connector = await withMistake(mistake);
     expect(await failuresOf({ ...sample, connector }, mistake.found)).not.toEqual([]);
   });
+});
+
+test('settings of the sample that the connector refuses are told, and the vendor is closed', async () => {
+  let isClosed = false;
+  const misspelt: ConnectorSample = {
+    ...sample,
+    async start() {
+      const vendor = await sample.start();
+      const close = async () => {
+        isClosed = true;
+        await vendor.close();
+      };
+      return { ...vendor, close, settings: (given) => ({ ...vendor.settings(given), writeBak: {} }) };
+    },
+  };
+  await expect(createBench(misspelt)).rejects.toThrow(
+    /^the connector refuses what `settings\(\)` of the sample gives: .*"writeBak"/,
+  );
+  expect(isClosed).toBe(true);
+});
+
+test('a test that fails by the error of a result says that error', () => {
+  const error = new Error('Deskly: no team "Escalations"');
+  const fail = () => failWith('not done', { ok: false, why: 'error', error });
+  expect(fail).toThrow(expect.objectContaining({ message: `not done: ${error.message}`, cause: error }));
 });

@@ -96,7 +96,7 @@ export function actions(sample: ConnectorSample, bench: () => Bench, { test }: T
 
     test(`it says that the record of "${name}" is gone`, async () => {
       const result = await act(bench().source, request(missingId));
-      assert.ok(!result.ok && result.why === 'not-found', JSON.stringify(result));
+      if (result.ok || result.why !== 'not-found') failWith('another result', result);
     });
 
     test(`it leaves "${name}" to the queue where the vendor asks to wait`, async () => {
@@ -149,5 +149,12 @@ export function actions(sample: ConnectorSample, bench: () => Bench, { test }: T
 }
 
 function assertDone(result: ActionResult): void {
-  assert.ok(result.ok && result.done !== '', JSON.stringify(result));
+  if (!result.ok || result.done === '') failWith('not done', result);
+}
+
+/** Fails with what a result says; its error is the cause. */
+export function failWith(what: string, result: ActionResult): never {
+  if (!result.ok && result.why === 'error')
+    throw new Error(`${what}: ${result.error.message}`, { cause: result.error });
+  assert.fail(`${what}: ${JSON.stringify(result)}`);
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ZodError, z } from 'zod';
 import type {
   ConnectorPorts,
   Delivery,
@@ -50,12 +51,19 @@ export interface Bench {
 export async function createBench(sample: ConnectorSample): Promise<Bench> {
   const vendor = await sample.start();
   const { ports, asked } = openPorts(vendor.ports);
-  return { sample, vendor, asked, source: opened(sample, vendor.settings(secrets), ports) };
+  try {
+    return { sample, vendor, asked, source: opened(sample, vendor.settings(secrets), ports) };
+  } catch (error) {
+    // Nobody else closes the vendor, whose server would keep the process alive.
+    await vendor.close();
+    if (!(error instanceof ZodError)) throw error;
+    throw new Error(`the connector refuses what \`settings()\` of the sample gives: ${z.prettifyError(error)}`);
+  }
 }
 
 /** As the worker opens it, so that a record that is none is found here too. */
 const opened = ({ connector }: ConnectorSample, settings: unknown, ports: ConnectorPorts): Source =>
-  withNamedErrors(() => connector.open(settings, ports), `"${connector.name}"`);
+  withNamedErrors(() => connector.open(settings, ports), { label: `"${connector.name}"` });
 
 /** Another process opens the same source. */
 export function reopen(

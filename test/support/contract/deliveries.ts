@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Delivery } from '../../../core/connector/contract.ts';
+import type { Delivery, Verdict } from '../../../core/connector/contract.ts';
 import { assertNothingPersonal, type Bench, closeDelivered, closingOf, eventsOf, needed, type Tests } from './bench.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 
@@ -68,9 +68,8 @@ export function deliveries(
       const { source } = bench();
       const { delivery } = await closeDelivered(bench());
       const { [name]: _, ...others } = delivery.headers;
-      const unsigned = { ok: false, why: 'unsigned' };
-      assert.deepEqual(source.verify({ ...delivery, headers: others }), unsigned);
-      assert.deepEqual(source.verify(withHeader(delivery, name, '')), unsigned);
+      assert.equal(whyNot(source.verify({ ...delivery, headers: others })), 'unsigned');
+      assert.equal(whyNot(source.verify(withHeader(delivery, name, ''))), 'unsigned');
     });
   }
 
@@ -78,7 +77,7 @@ export function deliveries(
     test('it refuses one that comes a day late, as stale', async () => {
       const { delivery } = await closeDelivered(bench());
       const receivedAt = new Date(delivery.receivedAt.getTime() + 86_400_000);
-      assert.deepEqual(bench().source.verify({ ...delivery, receivedAt }), { ok: false, why: 'stale' });
+      assert.equal(whyNot(bench().source.verify({ ...delivery, receivedAt })), 'stale');
     });
   }
 
@@ -91,7 +90,7 @@ export function deliveries(
         raw.map((byte, index) => (index === at ? byte ^ 1 : byte)),
       );
       for (const other of [...flipped, raw.slice(0, -1), Buffer.concat([raw, Buffer.from(' ')]), new Uint8Array()]) {
-        assert.deepEqual(source.verify({ ...delivery, raw: other }), { ok: false, why: 'mismatch' });
+        assert.equal(whyNot(source.verify({ ...delivery, raw: other })), 'mismatch');
       }
     });
 
@@ -103,14 +102,14 @@ export function deliveries(
     // Hex may be written in capitals: `A` for `a` is the same signature.
     const other = `${/^a/i.test(good) ? 'B' : 'A'}${good.slice(1)}`;
     for (const bad of [good.slice(0, -4), `${good}AAAA`, other, 'õ']) {
-      assert.deepEqual(source.verify(withHeader(delivery, name, bad)), { ok: false, why: 'mismatch' });
+      assert.equal(whyNot(source.verify(withHeader(delivery, name, bad))), 'mismatch');
     }
   });
 
   test('it refuses one signed with a secret that is not configured', async () => {
     const { source } = bench();
     const { delivery } = await closeDelivered(bench(), 'another-secret');
-    assert.deepEqual(source.verify(delivery), { ok: false, why: 'mismatch' });
+    assert.equal(whyNot(source.verify(delivery)), 'mismatch');
   });
 
   test('it finds one closed event for the record in a genuine closing', async () => {
@@ -191,3 +190,5 @@ export function deliveries(
 function withHeader(delivery: Delivery, name: string, value: string): Delivery {
   return { ...delivery, headers: { ...delivery.headers, [name]: value } };
 }
+
+const whyNot = (verdict: Verdict): string => (verdict.ok ? 'it takes it' : verdict.why);

@@ -115,7 +115,7 @@ async function saveWritten(
   const after = await saveAndAct(journey, afterWriting(journey, answer, result, clock.now()));
   if (after?.erasedAt) return await removeLateAnswer(journey, context);
   if (after?.state === 'parked') {
-    const why = `a record does not hold its answer: ${result.findings.join(' ')}`;
+    const why = `a record does not hold its answer: ${inOne(result)}`;
     await reportParked(journey, notAllOf(result), { why, remedy: replay }, context);
   } else {
     const said = result.unwritten === undefined ? 'written' : 'not written';
@@ -148,9 +148,12 @@ function afterWriting(before: Journey, answer: Answer, result: Written, at: Date
   };
 }
 
-function notAllOf({ findings }: Written): string {
-  return `the record does not hold all of the answer: ${findings.join(' ')}`;
+function notAllOf(result: Written): string {
+  return `the record does not hold all of the answer: ${inOne(result)}`;
 }
+
+/** Some findings end with a full stop, and some do not. */
+const inOne = ({ findings }: Written): string => findings.join('; ').replaceAll('.; ', '; ');
 
 export async function giveUpWriteBack(
   { journeyId, lateWrite }: WriteBackJob,

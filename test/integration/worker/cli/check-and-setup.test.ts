@@ -51,6 +51,20 @@ describe('check and setup', () => {
     expect(remembered?.findings).toContainEqual(expect.objectContaining(finding));
   });
 
+  test('a bug of the connector is told as one, at once: nobody looks at the vendor, or waits for it', async () => {
+    const vendor = new ToyVendor();
+    const bug = new CloseloopError('The connector "toy" fails', { kind: 'transient', bug: true });
+    vendor.check = () => Promise.reject(bug);
+    vendor.setup = () => Promise.reject(bug);
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    const { rows } = await printed(() => check(beside(loop)));
+    const told = { at: 'the vendor', problem: bug.message, remedy: 'correct the connector' };
+    expect(rows).toMatchObject([{ findings: expect.arrayContaining([expect.objectContaining(told)]) }]);
+    const { code, said } = await sayings(() => setup({ ...beside(loop), yes: true }));
+    expect([code, said.join('\n')]).toEqual([1, expect.stringMatching(/fails; correct the connector/)]);
+    expect(said.join('\n')).not.toMatch(/goes on in/);
+  });
+
   test('it finds rules that no closing reaches, and campaigns in which nobody can be asked or graded', async () => {
     const rule = `{ name: all, campaign: 12, contact: customer.email }
       - { name: web, when: ticket.store = "Web", campaign: 16, contact: customer.email }
@@ -247,6 +261,29 @@ describe('check and setup', () => {
     const { said } = await sayings(() => setup({ ...beside(loop), yes: true }));
     expect(said.filter((line) => /grades.*"closeloop check"/.test(line))).toHaveLength(times);
   });
+});
+
+test.each([
+  [
+    'says that webhooks were not looked at without an address',
+    '',
+    /Webhooks were not looked at[\s\S]*everything else is/,
+  ],
+  [
+    'says nothing of webhooks that it looked at',
+    ', publicUrl: "https://cl.example.com"',
+    /^[^W]*: everything is there/,
+  ],
+])('setup %s', async (_, publicUrl, expected) => {
+  const vendor = new ToyVendor();
+  vendor.setup = async () => [];
+  const { config, ...rest } = beside(await startLoop(redis, { source: fresh(), vendor }));
+  writeFileSync(
+    config,
+    readFileSync(config, 'utf8').replace('port: 0', (port) => port + publicUrl),
+  );
+  const { said } = await sayings(() => setup({ config, ...rest, yes: true }));
+  expect(said.join('\n')).toMatch(expected);
 });
 
 describe('setup of several sources', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Delivery } from '../../../../core/connector/contract.ts';
+import { z } from 'zod';
+import type { Delivery, Source } from '../../../../core/connector/contract.ts';
 import { openDoor } from '../../../support/worker/intake/door.ts';
 
 /* What some vendors want of the HTTP server beyond the least. */
@@ -127,4 +128,39 @@ test('a delivery is answered and counted alike with and without the router', asy
   }
   const counts = () => counted.map(([, status]) => status).sort();
   await expect.poll(counts).toEqual(deliveries.flatMap(([, , , statuses]) => [...statuses, ...statuses]).sort());
+});
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('zap');
+    },
+    'zap',
+  ],
+  ['gives nothing', () => undefined, 'events of the connector must return oneEvent(…) or noEvent(…)'],
+  ['gives a list', () => [], 'events of the connector must return oneEvent(…) or noEvent(…)'],
+])(
+  'where the code of a connector %s the vendor is told to come again, and the source counts it',
+  async (_, events, why) => {
+    const counted: string[][] = [];
+    const door = await openDoor(
+      { countRefused: (source, why) => void counted.push([source, why]) },
+      { events: z.custom<Source['events']>().parse(events) },
+    );
+    expect((await door.post('one')).status).toBe(503);
+    expect(counted).toEqual([['one', why]]);
+    expect(door.told).toMatchObject([{ level: 'error', fields: { source: 'one', why } }]);
+  },
+);
+
+test('a refusal says what the connector found wrong, and status counts it by that', async () => {
+  const counted: string[][] = [];
+  const detail = 'The header x-time is missing.';
+  const door = await openDoor(
+    { countRefused: (source, why) => void counted.push([source, why]) },
+    { verify: () => ({ ok: false, why: 'unsigned', detail }) },
+  );
+  expect(await (await door.post('one')).json()).toEqual({ error: detail });
+  expect(counted).toEqual([['one', detail]]);
 });

@@ -107,6 +107,22 @@ test('it spends no attempt while Redis takes no writes, begins nothing meanwhile
   expect([told, givenUp]).toEqual([[], []]);
 });
 
+test('a job that the own code of a connector fails is tried again, with its stack in the log, and a person is told', async () => {
+  const cause = new TypeError('zap');
+  const { stage, add, told, foreign, givenUp, empty } = fresh(async (_, run) => {
+    if (run <= 3) throw new CloseloopError('it fails', { kind: 'transient', bug: true }, { cause });
+    return done;
+  });
+  await add(1);
+  stage.start();
+  await empty();
+  expect(told.map(({ fields }) => fields.stack)).toEqual(
+    Array(3).fill(expect.stringMatching(/^TypeError: zap\n.* at /)),
+  );
+  expect([foreign, givenUp]).toEqual([['it fails'], []]);
+  await stage.close(1_000);
+});
+
 test('it waits at least as long as the other side asks for', async () => {
   const { stage, add, runs, empty } = fresh(async (_, run) => {
     if (run === 1) throw failure({ kind: 'transient', retryAfterMs: 900 });

@@ -112,6 +112,7 @@ describe('watched calls', () => {
     ['a wait of the connector', new CloseloopError('x', { kind: 'transient', throttled: true }), false, ['used up 0']],
     ['a wait for everybody', new CloseloopError('x', { kind: 'transient', throttled: true }), true, ['failed 5000']],
     ['a bug of ours', new TypeError('x'), false, []],
+    ['a bug of a connector', new CloseloopError('x', { kind: 'transient', bug: true }), false, []],
   ];
   test.each(rows)('they tell of %s (audit 16)', async (_, error, isShared, expected) => {
     const seen: string[] = [];

@@ -14,7 +14,7 @@ test('a delivery of the plugin is taken with its signature, for five minutes, an
     expect(source.verify({ ...delivery, receivedAt: late })).toEqual({ ok: false, why: 'stale' });
     expect(source.verify({ ...delivery, raw: Buffer.from(`${told.body} `) })).toEqual({ ok: false, why: 'mismatch' });
     const headers = { ...delivery.headers, 'x-vendure-timestamp': undefined };
-    expect(source.verify({ ...delivery, headers })).toEqual({ ok: false, why: 'unsigned' });
+    expect(source.verify({ ...delivery, headers })).toMatchObject({ ok: false, why: 'unsigned' });
   }
 });
 

@@ -18,7 +18,9 @@ const verdict = (headers: Record<string, string>, given: object): Verdict =>
   verify({ method: 'POST', url: '', headers, raw, receivedAt }, signature(given));
 
 const ok: Verdict = { ok: true };
-const no = (why: 'unsigned' | 'mismatch' | 'stale'): Verdict => ({ ok: false, why });
+const no = (why: 'unsigned' | 'mismatch' | 'stale', detail?: string): Verdict => {
+  return { ok: false, why, ...(detail !== undefined && { detail }) };
+};
 const hmac = (algorithm: string, key: string, encoding: 'hex' | 'base64', ...parts: (string | Buffer)[]): string => {
   const made = createHmac(algorithm, key);
   for (const part of parts) made.update(part);
@@ -58,8 +60,13 @@ describe('an HMAC in a header', () => {
     ['too late', at(seconds - 301), timed, no('stale')],
     ['from the future', at(seconds + 301), timed, no('stale')],
     ['with another time', { ...at(seconds), 'x-time': String(seconds - 1) }, timed, no('mismatch')],
-    ['without its time', { 'x-signature': hex }, timed, no('unsigned')],
-    ['with a time that is none', { ...at(seconds), 'x-time': 'now' }, timed, no('mismatch')],
+    ['without its time', { 'x-signature': hex }, timed, no('unsigned', 'The header x-time is missing.')],
+    [
+      'with a time that is none',
+      { ...at(seconds), 'x-time': 'now' },
+      timed,
+      no('mismatch', 'The header x-time must be whole seconds since 1970.'),
+    ],
   ];
   test.each(rows)('it is judged: %s', (_what, headers, given, expected) => {
     expect(verdict(headers, given)).toEqual(expected);
@@ -68,12 +75,13 @@ describe('an HMAC in a header', () => {
 
 describe('a token', () => {
   const token = { kind: 'token', header: 'Authorization', secrets: ['Bearer one', 'Bearer two'] };
+  const notTheSecret = no('mismatch', 'The header authorization does not hold the secret of this source.');
   test.each([
     ['Bearer one', ok],
     ['Bearer two', ok],
-    ['bearer one', no('mismatch')],
-    ['Bearer on', no('mismatch')],
-    ['', no('unsigned')],
+    ['bearer one', notTheSecret],
+    ['Bearer on', notTheSecret],
+    ['', no('unsigned', 'The header authorization is missing.')],
   ])('it is judged: %j', (authorization, expected) => {
     expect(verdict({ authorization }, token)).toEqual(expected);
   });

@@ -78,6 +78,10 @@ describe('verifyHmac', () => {
 
   const mismatch: Verdict = { ok: false, why: 'mismatch' };
   const stale: Verdict = { ok: false, why: 'stale' };
+  const misread = (form: string): Verdict => ({ ...mismatch, detail: `The header x-time must be ${form}.` });
+  const noSeconds = misread('whole seconds since 1970');
+  const noMilliseconds = misread('milliseconds since 1970');
+  const untimed: Verdict = { ok: false, why: 'unsigned', detail: 'The header x-time is missing.' };
   const times: [as: 'seconds' | 'milliseconds' | 'iso', written: string, expected: Verdict][] = [
     ['iso', '2026-11-21T11:55:00Z', { ok: true }],
     ['iso', '2026-11-21T12:05:00Z', { ok: true }],
@@ -86,13 +90,13 @@ describe('verifyHmac', () => {
     ['iso', 'soon', stale],
     ['seconds', '1795262100', { ok: true }],
     ['seconds', '1795262099', stale],
-    ['seconds', '1795262100000', mismatch],
-    ['seconds', 'now', mismatch],
+    ['seconds', '1795262100000', noSeconds],
+    ['seconds', 'now', noSeconds],
     ['milliseconds', '1795262700000', { ok: true }],
     ['milliseconds', '1795262700001', stale],
-    ['milliseconds', '1795262700', mismatch],
-    ['milliseconds', '+1795262400000', mismatch],
-    ['milliseconds', '1795262400000.5', mismatch],
+    ['milliseconds', '1795262700', noMilliseconds],
+    ['milliseconds', '+1795262400000', noMilliseconds],
+    ['milliseconds', '1795262400000.5', noMilliseconds],
   ];
   test.each(times)('it judges one by its time in %s: %s', (as, at, expected) => {
     const timestamp = { header: 'x-time', as, toleranceMs: 300_000 };
@@ -100,22 +104,31 @@ describe('verifyHmac', () => {
     const headers = { 'x-time': at, 'x-signature': signHmac('new', delivery({}), scheme, at) };
     expect(verifyHmac(delivery(headers), ['new'], scheme)).toEqual(expected);
     // The age of what isn't genuine says nothing.
-    expect(verifyHmac(delivery(headers), ['old'], scheme)).toEqual(mismatch);
-    expect(verifyHmac(delivery({ ...headers, 'x-time': '' }), ['new'], scheme)).toEqual({ ok: false, why: 'unsigned' });
-    expect(verifyHmac(delivery({ ...headers, 'x-time': at.slice(0, -1) }), ['new'], scheme)).toEqual(mismatch);
+    expect(verifyHmac(delivery(headers), ['old'], scheme)).toEqual(
+      expected.ok || expected.why === 'stale' ? mismatch : expected,
+    );
+    expect(verifyHmac(delivery({ ...headers, 'x-time': '' }), ['new'], scheme)).toEqual(untimed);
+    expect(verifyHmac(delivery({ ...headers, 'x-time': at.slice(0, -1) }), ['new'], scheme)).toMatchObject(mismatch);
   });
 });
+
+const notTheSecret = {
+  ok: false,
+  why: 'mismatch',
+  detail: 'The header x-token does not hold the secret of this source.',
+};
+const noSecret = { ok: false, why: 'unsigned', detail: 'The header x-token is missing.' };
 
 test.each([
   ['Bearer one', { ok: true }],
   ['Bearer two', { ok: true }],
-  ['bearer one', { ok: false, why: 'mismatch' }],
-  ['Bearer on', { ok: false, why: 'mismatch' }],
-  ['', { ok: false, why: 'unsigned' }],
+  ['bearer one', notTheSecret],
+  ['Bearer on', notTheSecret],
+  ['', noSecret],
 ])('a secret in a header is judged: %j', (given, expected) => {
   const secrets = ['Bearer one', 'Bearer two', ''];
   expect(verifySecretHeader(delivery({ 'x-token': given }), secrets, 'x-token')).toEqual(expected);
-  expect(verifySecretHeader(delivery({}), secrets, 'x-token')).toEqual({ ok: false, why: 'unsigned' });
+  expect(verifySecretHeader(delivery({}), secrets, 'x-token')).toEqual(noSecret);
 });
 
 test.each([

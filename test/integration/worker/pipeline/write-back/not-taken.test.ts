@@ -51,6 +51,13 @@ test('a grade that the vendor silently drops parks the journey: it says so, and 
   expect(vendor.written).toHaveLength(2);
 });
 
+test('several things that a record does not take are told one from the other', async () => {
+  const { context, store } = await answeredWith({ ok: true, findings: ['no option 4: add it.', 'no tags', 'no time'] });
+  await writeBack({ journeyId: 't.1' }, context);
+  const why = 'the record does not hold all of the answer: no option 4: add it; no tags; no time';
+  expect(await store.get('t.1')).toMatchObject({ why });
+});
+
 test('what nobody has to act upon stands in the trace of a written journey (audit 36)', async () => {
   const { context, store, trace } = await answeredWith({
     ok: true,
