@@ -15,14 +15,14 @@ export function withNamedErrors(open: () => Source, { label, url }: { label: str
     const at = url === undefined ? '' : placeIn(new URL('.', url).href, error);
     const message = `The connector ${label} fails in ${String(member)}: ${messageOf(error)}${at}`;
     // Transient: what failed is tried again, with the corrected connector as well, and nothing is lost meanwhile.
-    const advice = kind === 'transient' ? { kind, bug: true } : { kind };
+    const advice = kind === 'transient' ? { kind, bug: isBug(error) } : { kind };
     return new CloseloopError(message, advice, { outcome: 'unknown', cause: error });
   };
   const looked = (results: unknown): unknown => {
-    if (!Array.isArray(results)) throw new Error('it returns no list');
+    if (!Array.isArray(results)) throw new TypeError('it returns no list');
     return results.map((one: unknown) => {
       const flaw = recordFlaw(one);
-      return flaw === undefined ? one : { ok: false, why: 'error', error: named('read', new Error(flaw)) };
+      return flaw === undefined ? one : { ok: false, why: 'error', error: named('read', new TypeError(flaw)) };
     });
   };
   const source = opened();
@@ -50,6 +50,15 @@ export function withNamedErrors(open: () => Source, { label, url }: { label: str
       throw named('open', error, 'config');
     }
   }
+}
+
+/**
+ * Whether the code itself failed. A plain Error may tell of a vendor that is away, a SyntaxError of an answer that is no JSON, and `fetch`
+ * throws a TypeError with a cause where the network fails.
+ */
+function isBug(error: unknown): boolean {
+  const isOfLanguage = [TypeError, ReferenceError, RangeError].some((kind) => error instanceof kind);
+  return isOfLanguage && error instanceof Error && error.cause === undefined;
 }
 
 /** The innermost line of the error's stack that lies in the connector's folder, and in no package there. */

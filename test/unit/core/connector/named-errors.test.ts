@@ -24,8 +24,21 @@ test('what a connector of somebody else did not foresee names it, and quotes not
   );
   await expect(stranger.read(['7'])).rejects.toMatchObject({
     message: 'The connector "deskly" of ./deskly.ts fails in read: no ticket of "…"',
-    advice: { kind: 'transient', bug: true },
+    advice: { kind: 'transient', bug: false },
     outcome: 'unknown',
+  });
+});
+
+test.each([
+  ['a mistake in the code', new TypeError('x is not a function'), true],
+  ['a name that is not there', new ReferenceError('x is not defined'), true],
+  ['a plain error, which may be of a vendor that is away', new Error('it answered 503'), false],
+  ['fetch without a network', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }), false],
+  ['an answer that is no JSON', new SyntaxError('Unexpected token'), false],
+])('%s: is it a bug?', async (_, error, bug) => {
+  const read = () => Promise.reject(error);
+  await expect(withNamedErrors(() => ({ ...source, read }), deskly).read(['7'])).rejects.toMatchObject({
+    advice: { kind: 'transient', bug },
   });
 });
 
