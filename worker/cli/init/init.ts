@@ -180,18 +180,18 @@ interface Access extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> 
   secrets: Record<string, string>;
 }
 
-/** Tries the answers at the vendor, and asks anew what leads to no account there; answers that are given again stay. */
+/** Tries the answers at the vendor, and asks anew what leads to no account there; answers that are given again stay. Where nobody can be asked it tells the problems. */
 async function withAccess(source: AnsweredSource, access: Access, answers: Answers): Promise<AnsweredSource> {
   let tried = source;
-  while (answers.person) {
+  for (;;) {
     const problems = await accessProblems(tried, access);
-    if (problems.length === 0) return tried;
+    if (!answers.person) answers.tell(problems.map((problem) => `${tried.name}: ${problem}`));
+    if (problems.length === 0 || !answers.person) return tried;
     for (const problem of problems) answers.person.say(`  ${problem}`);
     const before = answersOf(tried, access.secrets);
     tried = { ...tried, ...(await askSettings(tried, answers, access.secrets, tried)) };
     if (answersOf(tried, access.secrets) === before) return tried;
   }
-  return tried;
 }
 
 function answersOf({ settings, baseUrl }: AnsweredSource, secrets: Readonly<Record<string, string>>): string {

@@ -110,6 +110,15 @@ test.each([
   expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
 });
 
+test('what the vendor refuses is told before anything is written, with a campaign that there is not', async () => {
+  const { config, envFile, place, accounts } = await world();
+  const hubspot = ['--vendor', 'hubspot', ...rest, '--campaign', '999'];
+  const given = { FEEDBACK_API_KEY: 'demo-key', HUBSPOT_ACCESS_TOKEN: 'pat-wrong', HUBSPOT_CLIENT_SECRET: 'wrong' };
+  const { code, err } = await commandHere(['init', ...place, ...accounts, ...hubspot], given);
+  expect([code, err]).toEqual([2, expect.stringMatching(/tickets: .*access token[\s\S]*there is no 999/)]);
+  expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
+});
+
 // In a process of its own: Vite would load the connector's file in place of Node, without closeloop's own entry for it.
 test('it asks for what a connector of somebody else says', async () => {
   const { config, envFile, place, accounts } = await world();
