@@ -211,7 +211,7 @@ async function accessProblems(source: AnsweredSource, access: Access): Promise<s
       const found = (await context.source.check?.(await aboutSource(context, runtime.config))) ?? [];
       const isAsked = (at: string) => at === 'access' || asked.includes(at.split(/[.[]/)[0]);
       const wrong = found.filter(({ level, at }) => level === 'error' && isAsked(at));
-      return wrong.map(({ at, problem, remedy }) => `${at}: ${problem}. ${remedy}`);
+      return wrong.map(({ at, problem, remedy }) => `${at}: ${problem} → ${remedy}`);
     });
   } catch (error) {
     return [messageOf(error)];
