@@ -23,7 +23,12 @@ const table: MeaningTable = {
   require_feature: ofAccount,
   invalid_field: config('a ticket field that writeBack names is gone', 'run closeloop check'),
   405: permanent('the ticket is in the trash or marked as spam', 'restore it, if it should take the answer'),
-  429: { kind: 'wait', ms: windowMs, problem: "the account's calls are used up", remedy: 'it is tried again' },
+  429: {
+    kind: 'wait',
+    ms: windowMs,
+    problem: "the account's calls are used up",
+    remedy: 'a later attempt may succeed',
+  },
 };
 
 const code = z.string().regex(/^[a-z_]{1,60}$/);

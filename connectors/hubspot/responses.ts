@@ -75,7 +75,7 @@ export function inWords({ status, category, problems }: Refusal): string {
 export const isAboutRequest = (status: number): boolean =>
   status >= 400 && status < 500 && ![401, 403, 408, 423, 429, 477].includes(status);
 
-const again = 'it is tried again';
+const again = 'a later attempt may succeed';
 
 const redirect = { problem: 'a redirect, which is not followed', remedy: "set baseUrl to the API's own address" };
 const moving = { problem: 'the account is being moved to another data centre', remedy: 'calls wait for the end of it' };

@@ -91,7 +91,7 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
         if (status !== 429) return undefined;
         // Without a time of reset, or with a time in the past by this machine's clock, closeloop waits for a whole window.
         const ms = resetMs(headers, ports.now()) || windowMs;
-        return { kind: 'wait', ms, problem: 'the rate limit is used up', remedy: 'it is tried again' };
+        return { kind: 'wait', ms, problem: 'the rate limit is used up', remedy: 'a later attempt may succeed' };
       },
     },
   };

@@ -93,7 +93,7 @@ export function untilAffordable({ requestedQueryCost, throttleStatus }: z.output
   return Math.max(0, Math.ceil((missing / restoreRate) * 1000));
 }
 
-const again = 'it is tried again';
+const again = 'a later attempt may succeed';
 const permanentAddress = 'put its permanent address, name.myshopify.com, into `shop`';
 const scopesRemedy =
   `give the app the scopes ${scopes.join(', ')} and install it again; a public app also needs the approval for protected ` +

@@ -161,7 +161,7 @@ function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBac
  */
 function refusal(shop: string, id: string, why: string): CloseloopError {
   const [kind, remedy] = /STALE_OBJECT|INVALID_COMPARE_DIGEST/.test(why)
-    ? (['transient', 'somebody changed the metafields at the same time; it is tried again'] as const)
+    ? (['transient', 'somebody changed the metafields at the same time; a later attempt may succeed'] as const)
     : /APP_NOT_AUTHORIZED|INVALID_TYPE/.test(why)
       ? (['config', 'the metafield belongs to somebody else or has another type: run "closeloop check"'] as const)
       : ([

@@ -22,7 +22,7 @@ const ErrorBody = z.object({ code: z.string().regex(/^[a-z][a-z0-9_-]{1,80}$/) }
 
 const key =
   'check consumerKey and consumerSecret; the key needs "Read/Write" (WooCommerce > Settings > Advanced > REST API)';
-const firewall = 'it is tried again; if it stays so, ask the host to let this machine through to /wp-json/';
+const firewall = 'a later attempt may succeed; if it stays so, ask the host to let this machine through to /wp-json/';
 
 const table: MeaningTable = {
   woocommerce_rest_authentication_error: config('the REST key is wrong, or lacks a right', key),
@@ -39,7 +39,7 @@ const table: MeaningTable = {
 const pages: MeaningTable = {
   200: transient(
     'a page instead of an answer',
-    'it is tried again; a plugin or the host may be putting itself before the API',
+    'a later attempt may succeed; a plugin or the host may be putting itself before the API',
   ),
   401: config('the web server itself asks for a password', 'exempt /wp-json/ from it'),
   404: {
@@ -60,7 +60,7 @@ export function responseRules(random: () => number): ResponseRules {
     meaningOf: ({ status, json, headers }) => {
       if (status >= 300 && status < 400) return redirect(headers.get('location'));
       if (status === 429) return { kind: 'wait', ms: restMs(), problem: 'the host asks us to wait', remedy: firewall };
-      if (status === 503) return { ...transient('the shop fails', 'it is tried again'), pauseMs: restMs() };
+      if (status === 503) return { ...transient('the shop fails', 'a later attempt may succeed'), pauseMs: restMs() };
       if (json !== undefined) return undefined;
       const refused = transient('a firewall of the host refuses us', firewall);
       if (status === 403) return { ...refused, outcome: 'refused', pauseMs: restMs() };
@@ -78,7 +78,7 @@ function redirect(location: string | null): Meaning {
 
 /** The meaning of a missing or unreadable response. */
 function unanswered({ why, message: problem }: SendFailure): Meaning {
-  const unreached = 'it is tried again; check `site` and that the shop can be reached from this machine';
+  const unreached = 'a later attempt may succeed; check `site` and that the shop can be reached from this machine';
   return transient(problem, why === 'unbearable' ? 'check what answers at `site`' : unreached);
 }
 

@@ -73,7 +73,7 @@ function failureOf(id: string, error: z.output<typeof RowError> | undefined): Ve
   const status = data?.status ?? 0;
   const isGone = /invalid_id$/.test(code);
   const guarded = 'check that the user of the REST key may edit this order, and that no plugin guards it';
-  const passing = { advice: { kind: 'transient' }, outcome: 'unknown', remedy: 'it is tried again' } as const;
+  const passing = { advice: { kind: 'transient' }, outcome: 'unknown', remedy: 'a later attempt may succeed' } as const;
   const final = { advice: { kind: 'permanent' }, outcome: 'refused', remedy: isGone ? 'it is gone' : guarded } as const;
   return new VendorError(`WooCommerce order ${id}`, {
     ...(error === undefined || status >= 500 ? passing : final),

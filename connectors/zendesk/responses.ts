@@ -20,7 +20,7 @@ export function errorName(body: unknown): string | undefined {
   return parsed.success && /^[A-Za-z_]{1,60}$/.test(parsed.data.error) ? parsed.data.error : undefined;
 }
 
-const again = 'it is tried again';
+const again = 'a later attempt may succeed';
 const checkSubdomain =
   'check `subdomain`: the first part of the address that agents use, like "acme" of acme.zendesk.com';
 const newSubdomain = 'put its current subdomain (not a help center address) into `subdomain`';

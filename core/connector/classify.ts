@@ -90,7 +90,7 @@ export interface Classification extends Words {
   pause?: { ms: number; of: 'account' | 'endpoint' };
 }
 
-const again = 'it is tried again';
+const again = 'a later attempt may succeed';
 
 const standard: MeaningTable = {
   '3xx': {

@@ -68,7 +68,7 @@ const Envelope = z.object({ data: z.record(z.string(), z.unknown()).nullish(), e
 
 /** The code for an error of the whole document whose own code is not in the table. */
 const unknown = 'UNKNOWN';
-const failing = transient('the vendor fails', 'it is tried again');
+const failing = transient('the vendor fails', 'a later attempt may succeed');
 
 export function createGraphqlApi(
   { headers, codes, ...account }: GraphqlAccount,

@@ -183,7 +183,7 @@ async function sendOnce(
   const as = { to: name, operation: redacted(operationOf(call)) };
   const options = { timeoutMs, as, ...(head !== undefined && { head }) };
   const response = await send(transport, baseUrl + path, init, options).catch((error: unknown) => {
-    throw error instanceof SendFailure ? unanswered(placeOf(account, call), error, account.unanswered) : error;
+    throw error instanceof SendFailure ? unanswered(account, call, error) : error;
   });
   const limits = account.rateLimits?.(response.headers, ports.now(), endpoint) ?? [];
   for (const { name, ...quota } of limits) await ports.budget.reportRemaining(quota, name);
@@ -206,13 +206,14 @@ function requestOf({ method, body, form, headers }: VendorCall, credentials: Rec
 }
 
 /** The error for a call without a response. */
-function unanswered(place: string, failure: SendFailure, peculiar: VendorAccount['unanswered']): VendorError {
+function unanswered(account: VendorAccount, call: VendorCall, failure: SendFailure): VendorError {
   const { message, outcome, cause } = failure;
-  const { kind, problem, remedy } = peculiar?.(failure) ?? {
+  const { kind, problem, remedy } = account.unanswered?.(failure) ?? {
     kind: 'transient',
     problem: message,
-    remedy: 'it is tried again',
+    // Of the address only what is no secret: a receiver's path may be one.
+    remedy: `check that ${URL.parse(account.baseUrl)?.origin ?? account.name} can be reached; a later attempt may succeed`,
   };
   const advice = kind === 'config' || kind === 'permanent' ? { kind } : { kind: 'transient' as const };
-  return new VendorError(place, { advice, outcome, problem, remedy, status: 0, code: '' }, { cause });
+  return new VendorError(placeOf(account, call), { advice, outcome, problem, remedy, status: 0, code: '' }, { cause });
 }

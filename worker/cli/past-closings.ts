@@ -19,6 +19,7 @@ export function periodOf(options: { since: string; until?: string | undefined },
   const until = options.until === undefined ? clock.now : instant(options.until, '--until', clock);
   // Vendors count time from 1970 and refuse earlier instants with messages that do not say so.
   if (since.getTime() < 0) throw refusal('--since must be 1970-01-02 or later.');
+  if (since > clock.now) throw refusal('--since is in the future: nothing has closed since then.');
   refuseReversed(since, until);
   return { since, until };
 }

@@ -4,6 +4,7 @@ import { present } from '../../core/connector/customer.ts';
 import { refusal } from '../../core/errors.ts';
 import { truth } from '../../core/mapping/expression.ts';
 import { formatDuration } from '../../core/schedule/duration.ts';
+import { sourceNameFlaw } from '../config/config.ts';
 import type { AnswerShape, LoadedAnswerRule } from '../pipeline/policy/answer-rules.ts';
 import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
 import type { Forecast } from '../support/preview.ts';
@@ -13,7 +14,7 @@ import { forecastForMachines, forecastLines, row } from './forecast.ts';
 import { print } from './output.ts';
 import { periodOf } from './past-closings.ts';
 import { previewPast } from './preview-closings.ts';
-import type { CommandOptions } from './runtime.ts';
+import { type CommandOptions, named } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
 interface Options extends CommandOptions {
@@ -105,6 +106,13 @@ function recordIn(context: PreviewContext, written: string): string {
   const { name, source } = context;
   const found = knownRecordIn(context, written);
   if (found !== undefined) return found;
+  const before = written.split('/', 1)[0] ?? '';
+  if (
+    written.startsWith(`${before}/`) &&
+    sourceNameFlaw(before) === undefined &&
+    withinSource(context, written) === undefined
+  )
+    named('source', before, [context]);
   throw refusal(`"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`);
 }
 

@@ -9,7 +9,7 @@ import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import { withContactLists } from '../config/contact-lists.ts';
 import { withHolidays } from '../config/with-holidays.ts';
 import { createLog } from '../operations/log.ts';
-import { verifyConnection } from '../redis/check-redis.ts';
+import { mistakeOf, verifyConnection } from '../redis/check-redis.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle } from '../redis/connection.ts';
 import { DataKey, operatorKeys } from '../redis/data-key.ts';
@@ -18,7 +18,7 @@ import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
 import { untilReplicated } from '../redis/replicated.ts';
-import { RedisAway } from '../redis/unavailable.ts';
+import { within } from '../redis/unavailable.ts';
 import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
 import { onFile } from './finish.ts';
@@ -103,24 +103,25 @@ export async function openToRead(options: RuntimeOptions, reading: Reading = {})
 }
 
 async function answering(runtime: Runtime, use: Parameters<typeof verifyData>[2]): Promise<Runtime> {
-  // Cancelled with the wait: a timer that is left would keep the process alive after the command's work.
-  const waiting = new AbortController();
   try {
-    const late = sleep(patienceMs, false, { signal: waiting.signal });
-    if (!(await Promise.race([verifyConnection(runtime.redis).then(() => true), late]))) {
-      throw new RedisAway();
-    }
+    await verifyInTime(runtime.redis);
     await verifyData(runtime.redis, { version: dataVersion, closeloop: version }, use);
     return runtime;
   } catch (error) {
     await runtime.close();
     throw error;
-  } finally {
-    waiting.abort();
   }
 }
 
 const patienceMs = 5_000;
+
+/** @throws RedisAway; CloseloopError config for a mistake in the address */
+export async function verifyInTime(redis: RedisClient): Promise<void> {
+  await within(
+    patienceMs,
+    verifyConnection(redis).then(() => true),
+  );
+}
 
 export async function openRedis(
   config: Config,
@@ -130,6 +131,8 @@ export async function openRedis(
   // Logged once: a start that waits for a wrong address must not be silent. Later losses are logged by the stages.
   let isReported = false;
   const lost = (error: Error) => {
+    // Whoever opens it is told by verifyConnection.
+    if (mistakeOf(error) !== undefined) return;
     if (!isReported) options.say(`Redis does not answer (${messageOf(error) || error.name}); trying on.`);
     isReported = true;
   };

@@ -13,7 +13,13 @@ import { Period, TimeOfDay } from './values.ts';
 import { Webhooks } from './webhooks.ts';
 
 /** The URL may hold a password, so no error quotes the URL. */
-const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
+const RedisUrl = z
+  .string()
+  .regex(/^rediss?:\/\/./, { error: 'must begin with redis:// or rediss://', abort: true })
+  .refine(
+    (url) => /^\/?\d*$/.test(URL.parse(url)?.pathname ?? 'none'),
+    'is no address like redis://user:password@host:6379/2 (in a password # is written %23, and / %2F)',
+  );
 
 const Sentinel = z.strictObject({
   name: z.string().min(1).describe('Of the master, as the sentinels call it'),

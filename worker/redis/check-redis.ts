@@ -1,18 +1,45 @@
-import { Cluster, type Redis } from 'ioredis';
+import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { z } from 'zod';
 import { CloseloopError, messageOf, refusal } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
-/** Resolves when Redis answers. @throws CloseloopError config when Redis refuses the credentials */
+/** Resolves when Redis answers. @throws CloseloopError config when that can't be before somebody corrects the address */
 export async function verifyConnection(client: RedisClient): Promise<void> {
+  const options = client instanceof Cluster ? {} : client.options;
   try {
     await client.ping();
+    // Where Redis refuses the database of the address, ioredis goes on in database 0, among the keys of somebody else.
+    if (client instanceof Cluster || !options.db) return;
+    await client.select(options.db);
   } catch (cause) {
-    if (!/^(?:WRONGPASS|NOAUTH|NOPERM)/.test(messageOf(cause))) throw cause;
-    const why = messageOf(cause).slice(0, 100);
-    const message = `Redis lets closeloop not in (${why}): correct the user and password in "redis", or in REDIS_URL.`;
-    throw new CloseloopError(message, { kind: 'config' }, { cause });
+    const mistake = mistakeOf(cause, options);
+    throw mistake === undefined ? cause : refusal(mistake, cause);
   }
+}
+
+type Addressed = Pick<RedisOptions, 'host' | 'port' | 'path' | 'db'>;
+
+const correct = 'correct "redis" in the configuration, or REDIS_URL.';
+
+/** By the beginning of the error: from Redis (redis.io/docs/latest/commands/select, /operate/oss_and_stack/management/security/acl), or of ioredis. */
+const mistakes: readonly [begin: RegExp, told: (address: Addressed) => string][] = [
+  [/^NOAUTH/, () => 'Redis wants a password: write redis://user:password@…'],
+  [/^WRONGPASS/, () => `Redis refuses the user or the password: ${correct}`],
+  [/^NOPERM/, () => 'Redis forbids a command to the user of its address: allow that user all commands and keys.'],
+  [
+    /^ERR (?:(?:invalid )?DB index|value is not an integer|SELECT is not allowed)/,
+    ({ db }) => `Redis has no database ${db}: ${correct}`,
+  ],
+  [
+    /^Unknown RESP type/,
+    ({ path, host, port }) => `What answers at ${path ?? `${host}:${port}`} is no Redis: ${correct}`,
+  ],
+];
+
+/** What is wrong with the address of Redis, by an error of the connection; undefined for any other error. */
+export function mistakeOf(error: unknown, address: Addressed = {}): string | undefined {
+  const said = messageOf(error);
+  return mistakes.find(([begin]) => begin.test(said))?.[1](address);
 }
 
 /** A server this full, in percent of its maxmemory, is close to refusing writes. */

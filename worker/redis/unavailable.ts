@@ -77,12 +77,18 @@ export function redisTrouble(error: unknown): RedisAway | undefined {
 
 /** @throws RedisAway when Redis has not answered after `ms` */
 export async function answersWithin(redis: RedisClient, ms: number): Promise<void> {
-  const waiting = new AbortController();
-  const late = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
   const answered = redis.ping().then(
     () => true,
     (error: unknown) => !isRedisUnavailable(error),
   );
+  await within(ms, answered);
+}
+
+/** @throws RedisAway for false, and where there is nothing after `ms`; the error of `answered` */
+export async function within(ms: number, answered: Promise<boolean>): Promise<void> {
+  // Cancelled with the wait: a timer that is left would keep the process alive after a command's work.
+  const waiting = new AbortController();
+  const late = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
   try {
     if (!(await Promise.race([answered, late]))) throw new RedisAway();
   } finally {

@@ -1,5 +1,5 @@
 import { refusal } from '../../../core/errors.ts';
-import type { Flaw } from './flaws.ts';
+import type { Flaw, LiveFlaw } from './flaws.ts';
 import type { Person } from './person.ts';
 
 interface Question {
@@ -9,7 +9,7 @@ interface Question {
   /** The default answer. Left out: an answer is required. */
   initial?: string | undefined;
   /** Finds what is wrong with an answer. `init` shows it, and asks again. */
-  flaw?: Flaw | undefined;
+  flaw?: Flaw | LiveFlaw | undefined;
 }
 
 interface Choice extends Question {
@@ -56,7 +56,7 @@ export class Answers {
   async text({ flag, ask, initial, flaw }: Question): Promise<string> {
     const given = this.given(flag);
     if (given === undefined && initial !== undefined && this.#takesInitial) return initial;
-    return this.#taken(`--${flag}`, given, flaw) ?? (await this.again({ ask, initial, flaw }));
+    return (await this.#taken(`--${flag}`, given, flaw)) ?? (await this.again({ ask, initial, flaw }));
   }
 
   /** Asks a person, also if there was an answer before: `initial`. */
@@ -67,7 +67,7 @@ export class Answers {
   /** Never a flag: other users of the machine see those. */
   async secret(question: { variable: string; ask: string; flaw?: Flaw | undefined }): Promise<string> {
     const { variable, flaw } = question;
-    const known = this.#taken(`the environment variable ${variable}`, this.known(variable), flaw);
+    const known = await this.#taken(`the environment variable ${variable}`, this.known(variable), flaw);
     return known ?? (await this.secretAgain(question));
   }
 
@@ -78,8 +78,8 @@ export class Answers {
   }
 
   /** The answer that was given before, or the default if nobody can be asked; undefined: ask the person. */
-  #taken(what: string, given: string | undefined, flaw: Flaw | undefined): string | undefined {
-    if (given !== undefined && !this.#isRefused(what, flaw?.(given))) return given;
+  async #taken(what: string, given: string | undefined, flaw: Question['flaw']): Promise<string | undefined> {
+    if (given !== undefined && !this.#isRefused(what, await flaw?.(given))) return given;
     return this.person ? undefined : (given ?? this.#noteMissing(what));
   }
 
@@ -87,11 +87,11 @@ export class Answers {
   async #asked(
     ask: (person: Person) => Promise<string>,
     initial: string | undefined,
-    flaw: Flaw | undefined,
+    flaw: Question['flaw'],
   ): Promise<string> {
     for (;;) {
       const answer = (this.person && (await ask(this.person))) || initial;
-      if (answer !== undefined && !this.#isRefused(undefined, flaw?.(answer))) return answer;
+      if (answer !== undefined && !this.#isRefused(undefined, await flaw?.(answer))) return answer;
     }
   }
 
@@ -108,16 +108,17 @@ export class Answers {
   async choose({ isFree = false, ...question }: Choice & { isFree?: boolean }): Promise<string> {
     const { flag, initial, options } = question;
     const given = this.given(flag);
-    if (given !== undefined) refuseUnknown([given], question);
-    if (given !== undefined || !this.person || (initial !== undefined && this.#takesInitial))
-      return await this.text(question);
+    const isUnknown: Flaw = (one) => unknownIn([one], options);
+    const taken = given === undefined ? undefined : await this.#taken(`--${flag}`, given, isUnknown);
+    if (taken !== undefined) return taken;
+    if (!this.person || (initial !== undefined && this.#takesInitial)) return await this.text(question);
     this.#show(question);
     for (;;) {
       const answer = (await this.person.ask(`Number${hint(initial)}: `)) || initial;
       if (answer === undefined) continue;
       const value = optionOf(answer, options);
       if (value === initial || isOne(value, options)) return value;
-      const flaw = isFree ? question.flaw?.(value) : notListed(value, options);
+      const flaw = isFree ? await question.flaw?.(value) : notListed(value, options);
       if (!this.#isRefused(undefined, flaw)) return value;
     }
   }
@@ -128,8 +129,8 @@ export class Answers {
     const given = this.given(question.flag);
     if (given !== undefined) {
       const values = given.split(',').map((one) => one.trim());
-      refuseUnknown(values, question);
-      return values;
+      const flaw = unknownIn(values, question.options);
+      if (!this.#isRefused(`--${question.flag}`, flaw) || !this.person) return values;
     }
     if (!this.person) {
       this.#noteMissing(`--${question.flag}`);
@@ -141,6 +142,14 @@ export class Answers {
       const unknown = values.find((value) => !isOne(value, question.options));
       if (!this.#isRefused(undefined, unknown === undefined ? undefined : notListed(unknown, question.options)))
         return [...new Set(values)];
+    }
+  }
+
+  /** Says what is wrong with flags: to a person who is asked in their place, else with all that is wrong. */
+  tell(flaws: readonly string[]): void {
+    for (const flaw of flaws) {
+      if (this.asks) this.person?.say(`  ${flaw}`);
+      else this.#wrong.push(flaw);
     }
   }
 
@@ -179,11 +188,10 @@ function optionOf(answer: string, options: Choice['options']): string {
   return options[Number(answer) - 1]?.value ?? answer;
 }
 
-function refuseUnknown(values: readonly string[], { flag, options }: Choice): void {
+function unknownIn(values: readonly string[], options: Choice['options']): string | undefined {
   const unknown = values.find((value) => !isOne(value, options));
-  if (unknown === undefined) return;
-  const names = options.map(({ value }) => value).join(', ');
-  throw refusal(`--${flag}: there is no ${unknown}; there are: ${names}.`);
+  if (unknown === undefined) return undefined;
+  return `there is no ${unknown}; there are: ${options.map(({ value }) => value).join(', ')}`;
 }
 
 const notListed = (value: string, options: Choice['options']): string =>

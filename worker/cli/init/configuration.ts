@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import type { Connector } from '../../../core/connector/contract.ts';
 import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
+import { envFileOf } from '../env-file.ts';
 
 /** The answers, without secrets. */
 export interface Answered {
@@ -28,14 +30,16 @@ export interface AnsweredSource {
   fields: Readonly<Record<string, string>>;
 }
 
-const header = `# closeloop's configuration, made by "closeloop init". Change what you like: "closeloop check" finds mistakes.
-# Words like \${FEEDBACK_API_KEY} are variables, of the environment or of the file .env beside this one.
+const header = (
+  envFile: string,
+): string => `# closeloop's configuration, made by "closeloop init". Change what you like: "closeloop check" finds mistakes.
+# Words like \${FEEDBACK_API_KEY} are variables, of the environment or of the file ${envFile} beside this one.
 `;
 
 const variable = (name: string): string => `\${${name}}`;
 
-/** The text of `closeloop.yaml`. */
-export function configurationText(answered: Answered): string {
+/** The text of the configuration in `file`. */
+export function configurationText(answered: Answered, file: string): string {
   const { feedbackUrl, timeZone, publicUrl, hasRedis, unhappy, sources } = answered;
   const port = /^http:/.test(publicUrl) ? Number(new URL(publicUrl).port) : 0;
   const http = publicUrl === '' ? undefined : { ...(port > 0 && { port }), publicUrl };
@@ -53,7 +57,7 @@ export function configurationText(answered: Answered): string {
       }),
     ),
   };
-  return header + stringify(value, { lineWidth: 0 });
+  return header(basename(envFileOf(file))) + stringify(value, { lineWidth: 0 });
 }
 
 /** The section of a source in the configuration, with these answers. */

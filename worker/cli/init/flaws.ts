@@ -1,16 +1,20 @@
 import { isLoopback } from '../../../core/address.ts';
 import type { Connector } from '../../../core/connector/contract.ts';
 import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { ExpressionSource } from '../../../core/mapping/expression-compile.ts';
 import { sourceNameFlaw } from '../../config/config.ts';
 import { General } from '../../config/general.ts';
 import { check } from '../../config/issues.ts';
 import { pathText } from '../../config/problem.ts';
 import { sectionWith } from './configuration.ts';
+import { flagOf } from './flags.ts';
 
 /* What is wrong with one answer, by the schema that the written configuration is read with; undefined for a good one. Pure. */
 
 export type Flaw = (answer: string) => string | undefined;
+/** As `Flaw`, by a call. */
+export type LiveFlaw = (answer: string) => Promise<string | undefined>;
 
 /** Stands for an answer that a person has not given yet. Mistakes of that answer are reported when the person gives it. */
 const placeholder = 'not-answered-yet';
@@ -36,9 +40,51 @@ export const settingsFlaw =
 
 export const expressionFlaw: Flaw = (answer) => {
   if (answer === '') return undefined;
-  if (/^\d+$/.test(answer)) return 'is not in the list';
-  return check(ExpressionSource, answer, []).ok ? undefined : mistakeAt(ExpressionSource, answer, '');
+  return /^\d+$/.test(answer) ? 'is not in the list' : syntaxFlaw(answer);
 };
+
+const syntaxFlaw: Flaw = (answer) => mistakeAt(ExpressionSource, answer, '');
+
+export const campaignFlaw: Flaw = (answer) => (/^\d+$/.test(answer) ? undefined : 'is not the number of a campaign');
+
+/** The custom fields of `--field`, and what is wrong with them. @param given `custom field=expression` */
+export function givenFields(given: readonly string[]): { fields: Record<string, string>; wrong: string[] } {
+  const fields: Record<string, string> = {};
+  const wrong: string[] = [];
+  for (const one of given) {
+    const [, name, expression = ''] = /^([^=]+)=(.+)$/s.exec(one) ?? [];
+    const flaw = syntaxFlaw(expression);
+    if (name === undefined) wrong.push(`--field: "${one}" is not like Store=ticket.id`);
+    else if (Object.hasOwn(fields, name)) wrong.push(`--field: ${name} is there twice`);
+    else if (flaw !== undefined) wrong.push(`--field ${name}: ${flaw}`);
+    if (name !== undefined) fields[name] = expression;
+  }
+  return { fields, wrong };
+}
+
+export function unknownFields(
+  fields: Readonly<Record<string, string>>,
+  { id, custom_fields: custom }: Pick<Campaign, 'id' | 'custom_fields'>,
+): string[] {
+  const names = custom.map(({ name }) => name);
+  const there = names.length === 0 ? 'it has none' : `there are: ${names.join(', ')}`;
+  return Object.keys(fields)
+    .filter((name) => !names.includes(name))
+    .map((name) => `--field: campaign ${id} has no custom field ${name}; ${there}`);
+}
+
+/** The flags that were given for questions of other vendors. @param all the questions of each vendor */
+export function strayFlags(
+  vendors: readonly string[],
+  all: ReadonlyMap<string, readonly OnboardingQuestion[]>,
+  isGiven: (flag: string) => boolean,
+): string[] {
+  const flagsOf = (vendor: string) =>
+    (all.get(vendor) ?? []).filter(({ variable }) => variable === undefined).map(({ setting }) => flagOf(setting));
+  const own = new Set(vendors.flatMap(flagsOf));
+  const stray = new Set([...all.keys()].flatMap(flagsOf).filter((flag) => !own.has(flag) && isGiven(flag)));
+  return [...stray].map((flag) => `--${flag}: is no question about ${vendors.join(', ')}`);
+}
 
 /** @param taken the names of the earlier sources */
 export const nameFlaw =

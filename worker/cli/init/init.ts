@@ -1,20 +1,24 @@
 import { existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { styleText } from 'node:util';
-import { messageOf, refusal } from '../../../core/errors.ts';
+import { CloseloopError, messageOf, refusal } from '../../../core/errors.ts';
 import { createFeedbackClient } from '../../../core/feedback/client.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { FeedbackSettings } from '../../../core/feedback/settings.ts';
 import { aboutSource } from '../../preflight/preflight.ts';
+import { connect } from '../../redis/connection.ts';
+import { RedisAway } from '../../redis/unavailable.ts';
 import { check } from '../check.ts';
 import { envFileOf, readEnvFile, saveToEnvFile } from '../env-file.ts';
 import { livePorts } from '../live-ports.ts';
 import { say } from '../output.ts';
-import type { RuntimeOptions } from '../runtime.ts';
+import { type RuntimeOptions, verifyInTime } from '../runtime.ts';
 import { setup } from '../setup.ts';
 import { withSources } from '../with-engine.ts';
 import { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, configurationText, unhappyUpTo } from './configuration.ts';
 import { withStrangers } from './flags.ts';
+import { campaignFlaw, givenFields, unknownFields } from './flaws.ts';
 import { personAt } from './person.ts';
 import { askFields, askService, askSettings, askSources, askUnhappy, type ListCampaigns } from './questions.ts';
 
@@ -37,14 +41,17 @@ export async function init(options: InitOptions): Promise<number> {
   const secrets: Record<string, string> = {};
   try {
     const answers = new Answers({ ...options }, { ...readEnvFile(envFile), ...process.env }, person);
-    await refuseOverwriting(file, options.overwrite, answers);
+    await refuseFile(file, options.overwrite, answers);
+    const { fields: given, wrong } = givenFields(options.field);
+    answers.tell(wrong);
     const list: ListCampaigns = async (feedbackUrl, apiKey) =>
       await campaignsOf({ feedbackUrl, timeZone: 'UTC' }, { FEEDBACK_API_KEY: apiKey });
-    const { service, campaigns: listed } = await askService(answers, secrets, list);
+    const { service, campaigns: listed } = await askService(answers, secrets, { list, redisFlaw });
     const known = await withStrangers(options.connectors, answers.given('vendor'), file);
     const asked = await askSources(known, answers, secrets);
-    // Only for the list of missing flags: the campaigns are not known yet.
-    if (!person) await answers.text({ flag: 'campaign', ask: 'Campaign' });
+    // In a script all that needs no call is looked at first, so that one error names it: the campaigns are not known yet.
+    if (!person) await answers.text({ flag: 'campaign', ask: 'Campaign', flaw: campaignFlaw });
+    const told = person ? undefined : await askUnhappy(answers, secrets);
     answers.complete();
     const campaigns = listed ?? (await campaignsOf(service, secrets));
     const chosen: AnsweredSource[] = [];
@@ -52,14 +59,17 @@ export async function init(options: InitOptions): Promise<number> {
       const access = { ...options, service, secrets, campaign: String(campaigns[0]?.id) };
       const source = await withAccess(one, access, answers);
       const campaign = await chooseCampaign(source, campaigns, answers);
-      const upTo = unhappyUpTo(campaigns.find(({ id }) => String(id) === campaign));
-      chosen.push({ ...source, campaign, unhappyUpTo: upTo });
+      const found = campaigns.find(({ id }) => String(id) === campaign);
+      const unknown = found ? unknownFields(given, found) : [];
+      answers.tell(unknown);
+      const fields = wrong.length + unknown.length > 0 ? {} : given;
+      chosen.push({ ...source, campaign, unhappyUpTo: unhappyUpTo(found), fields });
     }
-    const unhappy = await askUnhappy(answers, secrets);
+    const unhappy = told ?? (await askUnhappy(answers, secrets));
     answers.complete();
     const answered: Answered = { ...service, unhappy, sources: chosen };
     const mapped = await mapFields(answered, campaigns, { options, answers, secrets });
-    writeFileSync(file, configurationText({ ...answered, sources: mapped }));
+    writeFileSync(file, configurationText({ ...answered, sources: mapped }, file));
     saveToEnvFile(envFile, secrets);
     const overridden = Object.keys(secrets).filter((name) => (process.env[name] ?? secrets[name]) !== secrets[name]);
     for (const name of overridden)
@@ -87,7 +97,10 @@ async function prepare(options: InitOptions): Promise<number> {
   return code;
 }
 
-async function refuseOverwriting(file: string, overwrite: boolean, { person }: Answers): Promise<void> {
+/** Refuses a file that can't be written, or is there already and may not be. */
+async function refuseFile(file: string, overwrite: boolean, { person }: Answers): Promise<void> {
+  if (!existsSync(dirname(file)))
+    throw refusal(`There is no folder ${dirname(file)} for ${basename(file)}: make it first.`);
   if (!existsSync(file) || overwrite) return;
   if (person && /^y(es)?$/i.test(await person.ask(`${file} is there already. Write it anew? [y/N] `))) return;
   throw refusal(`${file} is there already, and stays as it is: say --overwrite, or another --config.`);
@@ -108,6 +121,24 @@ async function campaignsOf(
   throw refusal('The account has no active campaign: make one at the service first.');
 }
 
+/** What is wrong with an address of Redis, by a connection to it. */
+async function redisFlaw(url: string): Promise<string | undefined> {
+  let last = '';
+  const { client, close } = connect({ url }, (error) => {
+    last = messageOf(error);
+  });
+  try {
+    await verifyInTime(client);
+    return undefined;
+  } catch (error) {
+    // An address that the message shows as an example is no secret.
+    if (error instanceof CloseloopError && error.advice.kind === 'config') return error.message;
+    return error instanceof RedisAway ? `Redis does not answer there${last && ` (${last})`}` : messageOf(error);
+  } finally {
+    await close();
+  }
+}
+
 async function chooseCampaign({ name }: AnsweredSource, campaigns: readonly Campaign[], answers: Answers) {
   const options = campaigns.map((one) => ({ value: String(one.id), name: `${one.name} (${one.id}, ${one.type})` }));
   return await answers.choose({ flag: 'campaign', ask: `Campaign that ${name} asks in`, options });
@@ -125,7 +156,8 @@ async function mapFields(
       const live = (await pipeline(source.name).context.source.fields?.()) ?? [];
       const custom = campaigns.find(({ id }) => String(id) === source.campaign)?.custom_fields ?? [];
       const suggestions = [...source.onboarding.values, ...live];
-      mapped.push({ ...source, fields: await askFields(custom, suggestions, options.field, answers) });
+      const isGiven = Object.keys(source.fields).length > 0;
+      mapped.push(isGiven ? source : { ...source, fields: await askFields(custom, suggestions, answers) });
     }
     return mapped;
   });
@@ -137,7 +169,7 @@ function asAnswered(
   { config, data, connectors, secrets }: Omit<Access, 'service' | 'campaign'>,
 ): RuntimeOptions {
   const env = { ...process.env, ...secrets };
-  return { config, configText: configurationText(answered), env, data, connectors };
+  return { config, configText: configurationText(answered, config), env, data, connectors };
 }
 
 /** The settings with which `init` calls the vendors before it writes anything. */
@@ -148,18 +180,18 @@ interface Access extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> 
   secrets: Record<string, string>;
 }
 
-/** Tries the answers at the vendor, and asks anew what leads to no account there; answers that are given again stay. */
+/** Tries the answers at the vendor, and asks anew what leads to no account there; answers that are given again stay. Where nobody can be asked it tells the problems. */
 async function withAccess(source: AnsweredSource, access: Access, answers: Answers): Promise<AnsweredSource> {
   let tried = source;
-  while (answers.person) {
+  for (;;) {
     const problems = await accessProblems(tried, access);
-    if (problems.length === 0) return tried;
+    if (!answers.person) answers.tell(problems.map((problem) => `${tried.name}: ${problem}`));
+    if (problems.length === 0 || !answers.person) return tried;
     for (const problem of problems) answers.person.say(`  ${problem}`);
     const before = answersOf(tried, access.secrets);
     tried = { ...tried, ...(await askSettings(tried, answers, access.secrets, tried)) };
     if (answersOf(tried, access.secrets) === before) return tried;
   }
-  return tried;
 }
 
 function answersOf({ settings, baseUrl }: AnsweredSource, secrets: Readonly<Record<string, string>>): string {
@@ -179,7 +211,7 @@ async function accessProblems(source: AnsweredSource, access: Access): Promise<s
       const found = (await context.source.check?.(await aboutSource(context, runtime.config))) ?? [];
       const isAsked = (at: string) => at === 'access' || asked.includes(at.split(/[.[]/)[0]);
       const wrong = found.filter(({ level, at }) => level === 'error' && isAsked(at));
-      return wrong.map(({ at, problem, remedy }) => `${at}: ${problem}. ${remedy}`);
+      return wrong.map(({ at, problem, remedy }) => `${at}: ${problem} → ${remedy}`);
     });
   } catch (error) {
     return [messageOf(error)];

@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { BuiltIn } from '../../../core/connector/built-in.ts';
 import type { FieldSuggestion, Onboarding } from '../../../core/connector/onboarding.ts';
-import { CloseloopError, refusal } from '../../../core/errors.ts';
+import { CloseloopError } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { Campaign, CustomFieldDefinition } from '../../../core/feedback/schemas.ts';
 import type { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, isWay, type Unhappy, unhappyVariable, ways } from './configuration.ts';
 import { flagOf } from './flags.ts';
-import { expressionFlaw, nameFlaw, settingFlaw, settingsFlaw, takesStandin, withApi } from './flaws.ts';
+import {
+  expressionFlaw,
+  type LiveFlaw,
+  nameFlaw,
+  settingFlaw,
+  settingsFlaw,
+  strayFlags,
+  takesStandin,
+  withApi,
+} from './flaws.ts';
 
 type Secrets = Record<string, string>;
 
@@ -39,11 +48,11 @@ async function askAccount(answers: Answers, list: ListCampaigns) {
   return { feedbackUrl, apiKey, campaigns: undefined };
 }
 
-/** The Feedback Collection Service, and where closeloop itself is. */
+/** The Feedback Collection Service, and where closeloop itself is. @param redisFlaw of an address that could be one, by a call */
 export async function askService(
   answers: Answers,
   secrets: Secrets,
-  list: ListCampaigns,
+  { list, redisFlaw }: { list: ListCampaigns; redisFlaw: LiveFlaw },
 ): Promise<{ service: Omit<Answered, 'sources' | 'unhappy'>; campaigns: Campaign[] | undefined }> {
   const { feedbackUrl, apiKey, campaigns } = await askAccount(answers, list);
   secrets.FEEDBACK_API_KEY = apiKey;
@@ -59,11 +68,12 @@ export async function askService(
     initial: '',
     flaw: settingsFlaw('http.publicUrl', { mayBeEmpty: true }),
   });
+  const isNoAddress = settingsFlaw('redis', { mayBeEmpty: true });
   const redis = await answers.text({
     flag: 'redis',
     ask: 'Redis, like redis://127.0.0.1:6379; without one closeloop runs its own',
     initial: '',
-    flaw: settingsFlaw('redis', { mayBeEmpty: true }),
+    flaw: async (answer) => isNoAddress(answer) ?? (answer === '' ? undefined : await redisFlaw(answer)),
   });
   if (redis !== '') {
     secrets.REDIS_URL = redis;
@@ -85,6 +95,11 @@ export async function askSources(
   }
   const options = [...known].map(([value, { onboarding }]) => ({ value, name: `${value}: ${onboarding.about}` }));
   const vendors = await answers.chooseSome({ flag: 'vendor', ask: 'Which systems close tickets or orders', options });
+  const questions = new Map([...known].map(([name, { onboarding }]) => [name, onboarding.questions]));
+  const isGiven = (flag: string) => answers.given(flag) !== undefined && flag !== 'base-url';
+  // Where a vendor is unknown, its flags are.
+  if (vendors.length > 0 && vendors.every((one) => known.has(one)))
+    answers.tell(strayFlags(vendors, questions, isGiven));
   const sources: AnsweredSource[] = [];
   for (const vendor of vendors) {
     const { onboarding, load } = known.get(vendor) ?? {};
@@ -152,20 +167,14 @@ export async function askSettings(
   return { settings, baseUrl };
 }
 
-/** Asks for the value of each custom field of a campaign. @param given `custom field=expression` */
+/** Asks for the value of each custom field of a campaign, where a person can be asked. */
 export async function askFields(
   custom: readonly CustomFieldDefinition[],
   suggestions: readonly FieldSuggestion[],
-  given: readonly string[],
   answers: Answers,
 ): Promise<Record<string, string>> {
   const fields: Record<string, string> = {};
-  for (const one of given) {
-    const at = one.indexOf('=');
-    if (at < 1) throw refusal(`--field: "${one}" is not like Store=ticket.id.`);
-    fields[one.slice(0, at)] = one.slice(at + 1);
-  }
-  if (given.length > 0 || !answers.asks) return fields;
+  if (!answers.asks) return fields;
   const options = suggestions.map(({ name, expression }) => ({ value: expression, name: `${name} (${expression})` }));
   for (const { name, field_type: type, required } of custom) {
     const ask = `What goes into "${name}" (${type}${required ? ', required' : ''}): a number, or an expression of your own`;

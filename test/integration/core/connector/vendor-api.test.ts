@@ -372,11 +372,14 @@ describe('classifyResponse', () => {
 });
 
 describe('no answer', () => {
+  /** True of a command, which tries nothing again, and of the loop, which does. */
+  const unreached = () => `check that ${vendor.url} can be reached; a later attempt may succeed`;
+
   test('it gives up a silent vendor at its deadline: outcome unknown', async () => {
     faults.add({ then: 'work-then-hang' });
     const error = await errorOf(api({ timeoutMs: 50 }).call(get, Thing));
     expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
-    expect(error.message).toBe('Toy acme: GET /things/{id}: no whole answer within 50 ms; it is tried again.');
+    expect(error.message).toBe(`Toy acme: GET /things/{id}: no whole answer within 50 ms; ${unreached()}.`);
     expect(error.cause).toMatchObject({ name: 'TimeoutError' });
   });
 
@@ -396,9 +399,7 @@ describe('no answer', () => {
     faults.add({ then: 'cut' });
     const error = await errorOf(api().call(get, Thing));
     expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
-    expect(error.message).toBe(
-      'Toy acme: GET /things/{id}: the connection failed (UND_ERR_SOCKET); it is tried again.',
-    );
+    expect(error.message).toBe(`Toy acme: GET /things/{id}: the connection failed (UND_ERR_SOCKET); ${unreached()}.`);
   });
 
   test('it knows that nothing was sent where nobody listens', async () => {

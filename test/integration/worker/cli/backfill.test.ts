@@ -171,6 +171,7 @@ describe('backfill', () => {
     await expect(backfill({ ...about, since: '2026-02-01', until: '2026-01-01' })).rejects.toThrow(/before --until/);
     await expect(backfill({ ...about, since: 'May' })).rejects.toThrow(/--since/);
     await expect(backfill({ ...about, since: '1969-12-31' })).rejects.toThrow(/--since must be 1970/);
+    await expect(backfill({ ...about, since: '9999-01-01' })).rejects.toThrow(/^--since is in the future/);
     for (const since of ['2026-02-31', '2025-02-29T08:00:00Z', '2026-02-01 or so (UTC)'])
       await expect(backfill({ ...about, since })).rejects.toThrow(/--since/);
     await expect(backfill({ ...about, since: '2026-02-01' })).rejects.toThrow(/no poll/);

@@ -20,6 +20,9 @@ describe('preview', () => {
     await expect(preview({ ...about, record: 'job:7' })).rejects.toThrow(
       `"job:7" is no record of source ${source}: write p or q.`,
     );
+    await expect(preview({ ...beside(loop), showRecord: false, record: 'nope/1' })).rejects.toThrow(
+      `There is no source "nope"; there are: ${source}.`,
+    );
     const listed = await printed(() => listJourneys({ ...beside(loop), limit: 5, record: 'job:p' }));
     expect(listed.rows).toMatchObject([{ journey: `${source}/p.1` }]);
   });

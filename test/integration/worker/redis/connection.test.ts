@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createConnection, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
@@ -117,18 +118,40 @@ describe('checkRedis', () => {
   });
 });
 
-test('a Redis that is given a wrong password says whose mistake that is', async () => {
-  const { client } = redis.handle;
-  await client.call('ACL', 'SETUSER', 'closeloop', 'on', '>right', '~*', '+@all');
-  undo.push(() => client.call('ACL', 'DELUSER', 'closeloop'));
+/** The Redis of this file at a port of its own. */
+async function atPort(): Promise<number> {
   const server = createServer((socket) => {
     const inner = createConnection(redis.socket);
     socket.on('error', () => inner.destroy()).pipe(inner);
     inner.on('error', () => socket.destroy()).pipe(socket);
   });
-  const port = await listening(server);
-  const at = (password: string) => open({ url: `redis://closeloop:${password}@127.0.0.1:${port}` }).client;
-  await expect(verifyConnection(at('right'))).resolves.toBeUndefined();
-  const says = { advice: { kind: 'config' }, message: expect.stringMatching(/WRONGPASS.*REDIS_URL/) };
-  await expect(verifyConnection(at('wrong'))).rejects.toMatchObject(says);
+  return await listening(server);
+}
+
+/** A server that speaks no Redis. */
+const webServer = async () => await listening(createHttpServer((_, response) => response.end('hello')));
+
+const addresses: [what: string, port: () => Promise<number>, at: string, database: string, told: RegExp][] = [
+  ['a wrong password', atPort, 'closeloop:wrong@', '', /^Redis refuses the user or the password: .*REDIS_URL\.$/],
+  ['no password', atPort, '', '', /^Redis wants a password: write redis:\/\/user:password@…$/],
+  ['a database that there is not', atPort, 'closeloop:right@', '/99', /^Redis has no database 99: correct "redis"/],
+  ['another service', webServer, '', '', /^What answers at 127\.0\.0\.1:\d+ is no Redis: correct "redis"/],
+];
+test.each(addresses)('an address with %s is told as a mistake of the configuration', async (_, port, at, db, told) => {
+  const { client } = redis.handle;
+  await client.call('ACL', 'SETUSER', 'closeloop', 'on', '>right', '~*', '+@all');
+  undo.push(() => client.call('ACL', 'DELUSER', 'closeloop'));
+  const url = `redis://${at}127.0.0.1:${await port()}${db}`;
+  // A connection takes the rights of the moment, so that the one of this file keeps its own.
+  await client.call('ACL', 'SETUSER', 'default', 'resetpass', '>asks');
+  undo.push(() => client.call('ACL', 'SETUSER', 'default', 'nopass'));
+  const mistake = { advice: { kind: 'config' }, message: expect.stringMatching(told) };
+  await expect(verifyConnection(open({ url }).client)).rejects.toMatchObject(mistake);
+});
+
+test('an address with the right password and a database that there is leads to that database', async () => {
+  const { client } = open({ url: `redis://127.0.0.1:${await atPort()}/3` });
+  await expect(verifyConnection(client)).resolves.toBeUndefined();
+  await client.set('in', 'three');
+  expect(await redis.handle.client.exists('in')).toBe(0);
 });

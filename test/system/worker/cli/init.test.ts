@@ -58,6 +58,7 @@ test('by flags it writes the configuration and the secrets apart, prepares the a
   const check = await commandHere(['check', ...place]);
   expect([check.code, check.out]).toEqual([0, expect.stringContaining('0 errors')]);
   const old = readFileSync(config, 'utf8');
+  expect(old).toContain('of the file closeloop.env beside this one');
   const again = await commandHere(['init', ...place, ...accounts, ...vendor, ...rest]);
   expect([again.code, again.err, readFileSync(config, 'utf8')]).toEqual([
     2,
@@ -96,10 +97,25 @@ test.each([
   ['a connector that there is not', ['--vendor', './gone.ts'], 'there is no file'],
   ['a campaign that there is not', ['--campaign', '999'], 'there is no 999; there are: 12'],
   ['a setting that is none', ['--subdomain', 'acme corp'], 'subdomain'],
+  ['a custom field that there is not', ['--field', 'Nope=assignee.name'], 'no custom field Nope; there are: Store'],
+  ['an expression that is none', ['--field', 'Store=assignee.('], '--field Store: The expression'],
+  ['a custom field that is there twice', ['--field', 'Agent=a', '--field', 'Agent=b'], 'Agent is there twice'],
+  ["another vendor's setting", ['--portal-id', '7'], '--portal-id: is no question about zendesk'],
+  ['a Redis that is none', ['--redis', 'redis://127.0.0.1:1'], '--redis: Redis does not answer there'],
+  ['a file in no folder', ['--config', join('sub', 'dir', 'x.yml')], 'There is no folder sub/dir'],
 ])('%s is refused before anything is written', async (_, flags, message) => {
   const { config, envFile, place, accounts } = await world();
   const { code, err } = await commandHere(['init', ...place, ...accounts, ...vendor, ...rest, ...flags], secrets);
   expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
+});
+
+test('what the vendor refuses is told before anything is written, with a campaign that there is not', async () => {
+  const { config, envFile, place, accounts } = await world();
+  const hubspot = ['--vendor', 'hubspot', ...rest, '--campaign', '999'];
+  const given = { FEEDBACK_API_KEY: 'demo-key', HUBSPOT_ACCESS_TOKEN: 'pat-wrong', HUBSPOT_CLIENT_SECRET: 'wrong' };
+  const { code, err } = await commandHere(['init', ...place, ...accounts, ...hubspot], given);
+  expect([code, err]).toEqual([2, expect.stringMatching(/tickets: .*access token[\s\S]*there is no 999/)]);
   expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
 });
 
@@ -217,7 +233,8 @@ test.runIf(hasTerminal)('a wrong answer is told at once, and asked again alone; 
   await answer(/reach closeloop.*\[none\]: /, 'closeloop.example.com');
   await answer(/must be an https address[\s\S]*reach closeloop.*\[none\]: /, 'http://127.0.0.1:8513');
   await answer(/Redis.*\[none\]: /, 'localhost:6379');
-  await answer(/must begin with redis:[\s\S]*Redis.*\[none\]: /, '');
+  await answer(/must begin with redis:[\s\S]*Redis.*\[none\]: /, 'redis://127.0.0.1:1');
+  await answer(/Redis does not answer there[\s\S]*Redis.*\[none\]: /, '');
   await answer(/commas: /, '16');
   await answer(/There is no 16[\s\S]*commas: /, '9');
   await answer(/Name of the source.*\[support\]: /, 'Help Desk');
@@ -252,7 +269,8 @@ test.runIf(hasTerminal)('a wrong answer is told at once, and asked again alone; 
 
 test('where nobody can be asked all that is wrong is named at once, with what is missing', async () => {
   const { place, config } = await world();
-  const flags = ['--feedback-url', '--time-zone', '--public-url', '--redis', '--subdomain'];
+  const general = ['--feedback-url', '--time-zone', '--public-url', '--redis', '--campaign', '--field', '--unhappy'];
+  const flags = [...general, '--subdomain'];
   const wrong = flags.flatMap((flag) => [flag, 'a b']);
   const { code, err } = await commandHere(['init', ...place, '--vendor', 'zendesk', '--source-name', 'A B', ...wrong]);
   expect([code, existsSync(config)]).toEqual([2, false]);

@@ -194,6 +194,8 @@ const mistakes: [what: string, text: string, path: string, message: RegExp][] = 
   ['a port out of range', whole('http: { port: 70000 }'), 'http.port', /at most 65535/],
   ['a public address without TLS', whole('http: { publicUrl: "http://a.example" }'), 'http.publicUrl', /https address/],
   ['a Redis of another kind', whole('redis: http://x'), 'redis', /redis:\/\/ or rediss:\/\//],
+  ['a Redis with a word for its database', whole('redis: redis://h:6379/main'), 'redis', /is no address like redis:/],
+  ['a Redis with a password as it is', whole('redis: "redis://:a#b@h:6379"'), 'redis', /# is written %23/],
   ['a Redis that is a number', whole('redis: 5'), 'redis', /must be a text or a section/],
   ['a Redis with a wrong key', whole('redis: { pth: /x }'), 'redis.pth', /did you mean "path"\?/],
   ['an empty cluster', whole('redis: { cluster: [] }'), 'redis.cluster', /at least 1 entry/],
