@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { Connector, ConnectorPorts, ParsedSource } from '../../core/connector/contract.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
+import { suggestion } from '../../core/suggestion.ts';
 import { type AnswerRule, answerRulesOf, type KnownReceivers } from './answer-rule.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
-import { check, suggestion } from './issues.ts';
+import { check } from './issues.ts';
 import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
 import { ownSettings, partsOf, SourcePolicy } from './policy.ts';
