@@ -65,8 +65,8 @@ ${table(
   ['code', 'meaning'],
   [
     ['0', 'done'],
-    ['1', 'it failed, or something was found (`check`)'],
-    ['2', 'wrong use, or a wrong configuration; also when credentials are refused'],
+    ['1', 'it failed, or something was found (`check`, which finds refused credentials as well)'],
+    ['2', 'wrong use, or a wrong configuration; also when credentials are refused (but not of `check`)'],
     [
       '3',
       '`check --strict`: warnings, and no error. `preview --since`: a source would ask about none of its closings. `contact mask`, `contact erasures retry`: not done yet, it is tried again',
