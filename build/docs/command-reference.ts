@@ -53,7 +53,8 @@ Every command, made from the command line itself (\`npm run schema\`). \`npx clo
 \`npm run closeloop -- …\` in a checkout. \`closeloop --version\` tells the version, \`--help\` behind any command what is here.
 
 - **\`--config\`** left out: \`closeloop.yaml\` of the current folder, else the file that \`CLOSELOOP_CONFIG\` names.
-- **\`--json\`** is for machines: one JSON object a line, times in UTC.
+- **\`--json\`** is for machines: one JSON object a line, times in UTC. What ends a command is told on standard error and by the exit code; \`check\`
+  prints its object in every case.
 - **Times** are read and shown on the clock of \`feedback.timeZone\`: a day (\`2026-11-01\`, \`today\`, \`yesterday\`), or date and time; one with an
   offset is an instant.
 - **Variables** of the configuration come from the environment, else from the \`.env\` file beside it. \`status\` and \`journeys list\` and \`show\`
@@ -65,8 +66,8 @@ ${table(
   ['code', 'meaning'],
   [
     ['0', 'done'],
-    ['1', 'it failed, or something was found (`check`)'],
-    ['2', 'wrong use, or a wrong configuration; also when credentials are refused'],
+    ['1', 'it failed, or something was found (`check`, which finds refused credentials as well)'],
+    ['2', 'wrong use, or a wrong configuration; also when credentials are refused (but not of `check`)'],
     [
       '3',
       '`check --strict`: warnings, and no error. `preview --since`: a source would ask about none of its closings. `contact mask`, `contact erasures retry`: not done yet, it is tried again',

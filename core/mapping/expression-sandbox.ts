@@ -2,6 +2,7 @@ import { Script } from 'node:vm';
 import { Budget, isFunction, measure, measureText, tooMuch } from './expression-budget.ts';
 import { distinctIn } from './expression-distinct.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
+import { nameFlawIn } from './expression-names.ts';
 import { type JsonataExpression, openRealm } from './expression-realm.ts';
 
 /*
@@ -45,8 +46,8 @@ class Sandbox {
       implementation: distinctIn(() => void this.#budget?.tick()),
     });
     const ast = expression.ast();
-    const position = evalIn(ast);
-    if (position !== undefined) throw { position, message: '$eval() would run text of a record as an expression' };
+    const flaw = nameFlawIn(ast);
+    if (flaw !== undefined) throw flaw;
     return { ast, expression };
   }
 
@@ -126,18 +127,6 @@ function failureOf(error: unknown): Failure {
   const { code, position, token, message, name } = Object(error);
   if (name === 'RangeError') return { code: 'too-much' };
   return { code: typeof code === 'string' ? code : 'unknown', position, token, message };
-}
-
-/** The position of `$eval` in an expression. */
-function evalIn(node: unknown): number | undefined {
-  if (typeof node !== 'object' || node === null) return undefined;
-  const { type, value, position } = Object(node);
-  if (type === 'variable' && value === 'eval') return position;
-  for (const part of Object.values(node)) {
-    const found = evalIn(part);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 let opened: Sandbox | undefined;

@@ -1,24 +1,41 @@
 import { styleText } from 'node:util';
+import { errorAt } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/problem.ts';
 import { testMeans, testPlaces } from '../config/test-mode.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { saveCheck } from '../preflight/last-check.ts';
-import { checkSource } from '../preflight/preflight.ts';
+import { attempt, checkSource } from '../preflight/preflight.ts';
 import { reportFindings, webhookFindings } from '../preflight/receivers.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { print, say } from './output.ts';
-import type { CommandOptions } from './runtime.ts';
+import { type CommandOptions, checkAccount } from './runtime.ts';
 import { withSources } from './with-engine.ts';
 
+type Found = Finding & { source: string };
+type Options = CommandOptions & { source?: string; strict?: boolean };
+
 /** Everything that can be verified before going live. 1 when anything is an error; with `strict` 3 when there are warnings alone. */
-export async function check(options: CommandOptions & { source?: string; strict?: boolean }): Promise<number> {
-  const found: (Finding & { source: string })[] = [];
+export async function check(options: Options): Promise<number> {
+  try {
+    return await checkAll(options);
+  } catch (error) {
+    // Machines get an object in every case; people read the message, which has the same.
+    const findings = options.json ? preventing(error, options.config) : [];
+    if (findings.length > 0) print(options, { errors: findings.length, warnings: 0, findings }, '');
+    throw error;
+  }
+}
+
+async function checkAll(options: Options): Promise<number> {
+  const found: Found[] = [];
   const warn = (at: string, problem: string, remedy: string, source = 'closeloop') =>
     void found.push({ source, level: 'warning', at, problem, remedy });
   const onRedis = (why: string) => warn('redis', why, redisRemedy);
-  await withSources({ ...options, onRedis }, async ({ pipelines, runtime, engine }) => {
+  await withSources({ ...options, onRedis, verified: false }, async ({ pipelines, runtime, engine }) => {
     const problem = keyAdvice(runtime.config);
     if (problem !== undefined) warn('secretsKey', problem, keyRemedy);
     for (const { at, what } of testPlaces(runtime.config)) warn(at, `TEST MODE for ${what}: ${testMeans}`, leave);
@@ -27,6 +44,10 @@ export async function check(options: CommandOptions & { source?: string; strict?
       for (const finding of await checkSource(context, runtime.config))
         found.push({ source: context.name, ...finding });
     }
+    const ofAccount = await attempt('feedback', async () => await checkAccount(runtime).then(() => []));
+    // The service refuses the rules' calls as it refuses this one.
+    for (const finding of ofAccount)
+      if (found.every(({ problem }) => problem !== finding.problem)) found.push({ source: 'closeloop', ...finding });
     if (options.source === undefined)
       for (const finding of await commonFindings(runtime.config, pipelines()))
         found.push({ source: 'closeloop', ...finding });
@@ -46,6 +67,17 @@ export async function check(options: CommandOptions & { source?: string; strict?
   return options.strict && warnings > 0 ? 3 : 0;
 }
 
+/** What kept the check from looking at anything: the mistakes of the file, no answer of Redis. */
+function preventing(error: unknown, file: string): Found[] {
+  if (!(error instanceof CloseloopError)) return [];
+  const ofCheck = { path: '', message: messageOf(error), line: undefined };
+  const problems = error instanceof ConfigError ? error.problems : [ofCheck];
+  return problems.map(({ path, message, line }) => {
+    const remedy = line === undefined ? 'mend this, and run check again' : `mend line ${line} of ${file}`;
+    return { source: 'closeloop', ...errorAt(path || 'check', message, remedy) };
+  });
+}
+
 /** Findings about parts of the configuration that all sources share: mails and webhooks. */
 async function commonFindings(config: Config, [first]: readonly SourcePipeline[]): Promise<Finding[]> {
   const ofReports = first ? await reportFindings(config.reports, first.context.feedback) : [];
@@ -60,7 +92,7 @@ const redisRemedy =
 const keyRemedy =
   'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';
 
-function inWords({ source, level, at, problem, remedy }: Finding & { source: string }): string {
+function inWords({ source, level, at, problem, remedy }: Found): string {
   const mark = level === 'error' ? styleText('red', '✗ error  ') : styleText('yellow', '! warning');
   return `${mark} ${styleText('bold', `${source}: ${at}`)}\n            ${problem}\n            → ${remedy}`;
 }

@@ -58,6 +58,7 @@ async function* closingsOf(
   shown: Progress,
 ): AsyncGenerator<PreviewedClosing> {
   const seen = new Set<string>();
+  const wanted = Math.min(period.until.getTime(), Date.now());
   for await (const page of pagesOf(context, { since: period.since }, shown)) {
     const ids = new Set(closingsOn(page, period).map(({ recordId }) => recordId));
     const fresh = [...ids].filter((id) => !seen.has(id)).slice(0, limit - seen.size);
@@ -65,9 +66,18 @@ async function* closingsOf(
     yield* previewClosings(fresh, period, context);
     shown.update(`${page.reached.toISOString().slice(0, 10)}  ${context.name}: ${seen.size} closings looked at`);
     if (seen.size >= limit) break;
+    const { done, reached } = page;
+    if (done && reached.getTime() < wanted - exactMs)
+      shown.say(inZone(lateText(context.name, reached), context.timeZone));
   }
   shown.end();
 }
+
+/** Some vendors tell times in seconds. */
+const exactMs = 5_000;
+
+const lateText = (source: string, reached: Date): string =>
+  `${source}: closings since ${reached.toISOString()} are not listed yet, as the vendor's list lags; "closeloop preview ${source}/<record>" shows one.`;
 
 /** Whether the record is still closed: rules decide about closed records only. */
 const isClosed = ({ forecast: { reason } }: PreviewedClosing): boolean => reason !== 'out' && reason !== 'reopened';

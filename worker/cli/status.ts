@@ -74,6 +74,9 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
   return [
     styleText('bold', source),
     `  journeys    ${states.join(' · ') || 'none'}`,
+    ...(journeys.withheld > 0
+      ? [`  dry run     would have asked ${journeys.withheld} ("closeloop dry-run" tells more)`]
+      : []),
     ...weekLine(state.lastWeek),
     ...(state.lastDelivery ? [`  delivered   last ${state.lastDelivery.toISOString()}`] : []),
     ...(state.lastRefusal

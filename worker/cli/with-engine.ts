@@ -57,19 +57,25 @@ export interface Sources {
 
 /**
  * The configured sources, for a command beside the loop: no job runs in this process unless the command starts it; the workers run what it
- * queues. `reads`: refuses an installation that has never run; `only`: reads nothing but Redis. `graceMs`: how long jobs of this process
- * get to end. `onRedis`: refuses a Redis that a start refuses, before queues that are opened complain of it one by one; it is told the warnings.
+ * queues. `reads`: refuses an installation that has never run; `only`: reads nothing but Redis. `verified` false: the command looks itself
+ * whether the account is the installation's. `graceMs`: how long jobs of this process get to end. `onRedis`: refuses a Redis that a start
+ * refuses, before queues that are opened complain of it one by one; it is told the warnings.
  */
 export async function withSources<T>(
-  options: RuntimeOptions & { reads?: boolean | 'only'; graceMs?: number; onRedis?: (why: string) => void },
+  options: RuntimeOptions & {
+    reads?: boolean | 'only';
+    verified?: boolean;
+    graceMs?: number;
+    onRedis?: (why: string) => void;
+  },
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const { reads = false, graceMs = 0, onRedis } = options;
+  const { reads = false, verified = true, graceMs = 0, onRedis } = options;
   const runtime = await (reads ? openToRead(options, reads === 'only' ? { uses: 'redis' } : {}) : openForNow(options));
   try {
     if (onRedis) await refuseUnsafeRedis(runtime.redis, onRedis);
     // A command that only reads Redis makes no call to the service, and may not have its key.
-    if (reads !== 'only') await checkAccount(runtime);
+    if (verified && reads !== 'only') await checkAccount(runtime);
     const engine = await engineOf(runtime, { clock: liveClock, log: commandLog() });
     const all = [...engine.pipelines].map(([name, pipeline]) => ({ name: nameInEarnest(name), pipeline }));
     const pipeline = (name: string) => named('source', nameInEarnest(name), all).pipeline;

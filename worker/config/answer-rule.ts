@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Actions, Connector as AnyConnector } from '../../core/connector/contract.ts';
 import { ExpressionSource } from '../../core/mapping/expression-compile.ts';
 import { Duration, Settle } from '../../core/schedule/duration-setting.ts';
-import { inOurWords, suggestion } from './issues.ts';
+import { suggestion } from '../../core/suggestion.ts';
+import { inOurWords } from './issues.ts';
 import { distinctNames } from './values.ts';
 
 type Connector = Pick<AnyConnector, 'name' | 'actions'>;

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import type { Connector } from '../../core/connector/contract.ts';
 import { isCode } from '../../core/errors.ts';
+import { suggestion } from '../../core/suggestion.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
-import { suggestion } from './issues.ts';
 
 /** A stranger's connector that a `connector:` names, or why it can't be loaded. `why` follows "sources.x.connector: ". `url`: its file. */
 export type External = { ok: true; connector: Connector; url: string } | { ok: false; why: string };

@@ -1,5 +1,5 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import { suggestion } from '../../core/suggestion.ts';
 import type { FoundProblem, Path } from './problem.ts';
 
 /** zod's word for a value that fits no branch of a union. People read the message of the closest branch in its place. */
@@ -113,22 +113,6 @@ function unknownKey(key: string, known: readonly string[]): string {
   const hint = suggestion(key, known);
   if (hint !== '') return `is not a setting${hint}`;
   return known.length > 0 ? `is not a setting; there are ${known.join(', ')}` : 'is not a setting';
-}
-
-/** The known name closest to a misspelt name; empty when no known name is near. */
-export function suggestion(written: string, known: readonly string[]): string {
-  if (written === '' || known.length === 0) return '';
-  const small = written.toLowerCase();
-  const near = closest(
-    small,
-    known.map((one) => one.toLowerCase()),
-  );
-  const found = known.find((one) => one.toLowerCase() === near);
-  // A transposition of two letters counts as two edits.
-  const isNear = distance(small, near) <= Math.max(small.length < 4 ? 1 : 2, Math.floor(small.length / 3));
-  // Accepts "Monday" for "mon".
-  const meant = isNear ? found : known.find((one) => one.length > 2 && small.startsWith(one.toLowerCase()));
-  return meant === undefined ? '' : `; did you mean "${meant}"?`;
 }
 
 /** The names that a schema knows at a path; none where any name is allowed. */

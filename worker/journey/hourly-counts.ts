@@ -18,7 +18,7 @@ interface CountChange {
 
 /**
  * The counts that a change of a journey changes: by campaign and by the hour, UTC, in which the customer was asked or answered. A
- * request that the service cancelled before sending asked nobody, nor does a test; an erasure leaves the counts as they are.
+ * request that the service cancelled before sending asked nobody, nor does a test or a dry run; an erasure leaves the counts as they are.
  */
 export function countChanges(before: Journey, after: Journey): CountChange[] {
   if (after.erasedAt) return [];
@@ -34,7 +34,7 @@ export function countChanges(before: Journey, after: Journey): CountChange[] {
 
 function happenedTo({ state, askedAt: created, answer, test }: Journey): Record<keyof Counts, Date | undefined> {
   if (test) return { asked: undefined, answered: undefined, responses: undefined };
-  const askedAt = state === 'cancelled' && !answer ? undefined : created;
+  const askedAt = state === 'withheld' || (state === 'cancelled' && !answer) ? undefined : created;
   return { asked: askedAt, answered: answer?.seenAt, responses: answer && askedAt };
 }
 

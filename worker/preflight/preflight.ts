@@ -106,7 +106,7 @@ function withFixedText(finding: Finding, { rules }: Pick<CheckedSource, 'rules'>
 }
 
 /** A check that fails becomes a finding, so that it does not hide the other findings. */
-async function attempt(at: string, probe: () => Promise<Finding[]>): Promise<Finding[]> {
+export async function attempt(at: string, probe: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await probe();
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { z } from 'zod';
-import { CloseloopError, messageOf, refusal } from '../../core/errors.ts';
+import { messageOf, refusal } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
 /** Resolves when Redis answers. @throws CloseloopError config when that can't be before somebody corrects the address */

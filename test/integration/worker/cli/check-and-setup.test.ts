@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Finding, PreflightContext, SetupStep } from '../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
@@ -10,7 +11,7 @@ import { startLoop } from '../../../support/loop.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 import { printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
 
-const { beside, fresh, redis } = useCommands();
+const { beside, dir, fresh, redis } = useCommands();
 
 describe('check and setup', () => {
   test('two sources of one account are told of together, with the remedy (audit twice)', async () => {
@@ -219,6 +220,43 @@ describe('check and setup', () => {
       { findings: expect.arrayContaining([expect.objectContaining({ level: 'error', remedy })]) },
     ]);
     expect(code).toBe(1);
+  });
+
+  test.each([
+    ['a key that the service refuses', /demo-key/, 'wrong-key', ['feedback.apiKey'], /answered 401/],
+    [
+      'another service than before',
+      /127\.0\.0\.1:\d+/,
+      '127.0.0.1:9',
+      ['feedback', 'feedback'],
+      /belong to the service at/,
+    ],
+  ])('%s is a finding like others, once, and hides none', async (_, from, to, places, problem) => {
+    const vendor = new ToyVendor();
+    vendor.check = async () => [finding];
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    // In a Redis of its own, whose data are not sealed with the key of the service.
+    const own = { ...beside(loop), data: join(dir, loop.store.source) };
+    writeFileSync(own.config, loop.text);
+    await printed(() => check(own));
+    writeFileSync(own.config, loop.text.replace(from, to));
+    const { code, rows } = await printed(() => check(own));
+    const found: Finding[] = Object(rows[0]).findings;
+    expect(found.filter(({ at }) => at.startsWith('feedback')).map(({ at }) => at)).toEqual(places);
+    expect(found.map((one) => one.problem)).toContainEqual(expect.stringMatching(problem));
+    expect([code, found]).toEqual([1, expect.arrayContaining([expect.objectContaining(finding)])]);
+  });
+
+  test.each([
+    ['a mistake of the file, with its place', /campaign: 12/, 'campaign: twelve', {}, 'rules[0].campaign', 'mend line'],
+    ['what kept it from looking', /^/, '', { source: 'nobody' }, 'check', 'run check again'],
+  ])('machines are told %s', async (_, from, to, more, at, remedy) => {
+    const loop = await startLoop(redis, { source: fresh() });
+    const { config, ...rest } = beside(loop);
+    writeFileSync(config, readFileSync(config, 'utf8').replace(from, to));
+    const { rows } = await printed(async () => await check({ config, ...rest, ...more }).catch(() => 2));
+    const findings = [{ level: 'error', at: expect.stringContaining(at), remedy: expect.stringContaining(remedy) }];
+    expect(rows).toMatchObject([{ errors: 1, warnings: 0, findings }]);
   });
 
   test('it shows the steps, does them, and says nothing is missing the next time', async () => {

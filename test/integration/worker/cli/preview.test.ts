@@ -234,6 +234,19 @@ describe('preview --since', () => {
     await silent.close();
   });
 
+  test.each<[what: string, agoMs: number, until: number, isTold: boolean]>([
+    ['a minute behind is told of', 60_000, 0, true],
+    ['of this moment is not', 0, 0, false],
+    ['behind is not where it holds all that is asked for', 60_000, 0.5, false],
+  ])('a list that is %s', async (_, agoMs, until, isTold) => {
+    const vendor = new ToyVendor();
+    vendor.pages = async () => ({ events: [], cursor: '0', done: true, reached: new Date(Date.now() - agoMs) });
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    const range = { since: daysAgo(1).toISOString(), until: daysAgo(until).toISOString() };
+    const { said } = await sayings(() => preview({ ...beside(loop), ...range, showRecord: false }));
+    expect(/closings since \S+\+0\d:00 are not listed yet/.test(said.join(''))).toBe(isTold);
+  });
+
   test.each<[what: string, rule: string, customer: { email?: string }, code: number]>([
     ['no rule takes', 'when: ticket.store = "Riga"', {}, 3],
     ['has a contact', 'when: "true"', {}, 3],

@@ -63,9 +63,11 @@ test('a dry run beside the loop in earnest has throttles, caps and journeys of i
   const dryStatus = await printed(() => status({ ...options, dryRun: true }));
   expect(dryStatus.rows).toMatchObject([
     { dryRun: true },
-    { source: `dry-run.${source}`, journeys: { withheld: 1 } },
+    { source: `dry-run.${source}`, journeys: { withheld: 1 }, lastWeek: { asked: 0, responseRate: null } },
     {},
   ]);
+  const inWords = await printed(() => status({ ...options, json: false, dryRun: true }));
+  expect(inWords.out).toMatch(/ {2}dry run {5}would have asked 1 /);
   expect((await printed(() => status(options))).out).not.toContain('dry-run');
 });
 

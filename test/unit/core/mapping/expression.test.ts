@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
-import { ExpressionSetAside } from '../../../../core/mapping/expression-failure.ts';
+import { ExpressionSetAside, functionNames } from '../../../../core/mapping/expression-failure.ts';
 
 const ticket = {
   ticket: {
@@ -63,7 +65,7 @@ describe('an expression', () => {
     const expression = compileExpression('($seen := $exists($seen) ? $seen & id : id; $seen)');
     const runs = Array.from({ length: 50 }, (_, id) => expression.evaluate({ id: String(id) }));
     expect(await Promise.all(runs)).toStrictEqual(Array.from({ length: 50 }, (_, id) => String(id)));
-    expect(await compileExpression('$exists($seen)').evaluate({})).toBe(false);
+    expect(await compileExpression('(true ? $exists($seen) : ($seen := 1))').evaluate({})).toBe(false);
   });
 });
 
@@ -73,6 +75,19 @@ describe('a mistake in an expression', () => {
     ['is found in an empty text', '', /mistake.*end of expression/],
     ['is found in text that only looks like one', 'North East', /near character 10: Syntax error: "East"/],
     ['is found in a broken regular expression', '$match(a, /[/)', /mistake/],
+    [
+      'is a function that nobody has, with the one that may be meant',
+      '$lowercas(ticket.id) = "a"',
+      /near character 9: \$lowercas is no function of JSONata, and the expression does not define it; did you mean "\$lowercase"\?$/,
+    ],
+    ['is a function that nobody has and that is passed on', '$map(list, $trimm)', /\$trimm .* mean "\$trim"\?$/],
+    [
+      'is a function that nobody has at the end of a chain',
+      'name ~> $trim ~> $uper',
+      /character 22: \$uper is no function/,
+    ],
+    ['is a function that nobody has, applied in part', '$nofunc(?, 2)', /near character 7: \$nofunc is no function/],
+    ['is a variable that nothing binds', '($order := 5; $oder + 1)', /\$oder is .* mean "\$order"\?$/],
     ['is found in endless brackets', '('.repeat(20_000), /has a mistake: not a JSONata expression/],
   ];
   for (const [name, source, message] of rows) {
@@ -83,6 +98,33 @@ describe('a mistake in an expression', () => {
       expect(error.advice).toStrictEqual({ kind: 'config' });
     });
   }
+});
+
+test('every function of JSONata is known, and no other', async () => {
+  const code = readFileSync(createRequire(import.meta.url).resolve('jsonata'), 'utf8');
+  const bound = [...code.matchAll(/(?:staticFrame|environment)\.bind\('(\w+)'/g)].map(([, name]) => name);
+  expect([...functionNames].sort()).toStrictEqual([...new Set(bound)].sort());
+});
+
+test.each([
+  ['parameters of a function', '$map(list, function($v, $i, $all) { $v & $i & $count($all) })'],
+  ['parameters of a function with λ', 'λ($x)<n:n>{ $x * 2 }(4)'],
+  ['variables of a block', '($a := 1; $b := $a + 1; ($c := $b; $c))'],
+  ['a function that calls itself', '($f := function($n) { $n < 2 ? 1 : $n * $f($n - 1) }; $f(5))'],
+  ['a chain of functions', '($both := $trim ~> $uppercase; name ~> $both)'],
+  ['a function applied in part', '($first := $substring(?, 0, 1); $first(name))'],
+  ['the record and the context', '$$.name = $ or $.name in $$.list'],
+  ['a focus', 'list@$l.name@$n[$l = $n].{"l": $l, "n": $n}'],
+  ['a place', 'list#$i[$i < 2].{"at": $i}'],
+  ['a place after a condition', 'list[$ > 1]#$i.{"at": $i}'],
+  ['a sorted place', 'list^(>$)#$i.$i'],
+  ['a parent', 'list.lines.{"of": %.name}'],
+  ['a change of a copy', '$ ~> |list|{"price": $sum(lines)}, ["x"]|'],
+  ['groups', 'list{name: $sum(lines)}'],
+  ['a text, a name and a comment', '"$nofunc()" & `$nofunc` /* $nofunc() */ & $match(name, /$nofunc/)'],
+  ['the clock', '$now() & $millis()'],
+])('no name is refused that is defined: %s', (_what, source) => {
+  expect(() => compileExpression(source)).not.toThrow();
 });
 
 const record = { name: 'Mari Maasikas', when: 'eile', list: ['x', 1], text: `${'a'.repeat(40)}!` };

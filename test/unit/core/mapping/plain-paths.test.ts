@@ -19,7 +19,7 @@ const rows: [source: string, reads: string[]][] = [
   ['[ticket.x, y]', ['ticket.x', 'y']],
   ['"North"', []],
   ['null', []],
-  ['ticket.$x.b', ['ticket']],
+  ['ticket@$x.$x.b', ['ticket']],
   ['ticket.*.b', ['ticket']],
   ['($x := ticket; $x[price > 3].name)', ['ticket']],
   ['$lookup(ticket, key).name', ['ticket', 'key']],

@@ -30,6 +30,7 @@ test.each([
   ['a request cancelled before it was sent asked nobody', asked, cancelled, [on('04', 'asked:12:23', -1)]],
   ['one cancelled after its answer was asked', answered, journeyIn('cancelled', { campaign, askedAt, answer }), []],
   ['the next asking of a cancelled one counts anew', cancelled, askedAgain, [on('05', 'asked:12:00')]],
+  ['a dry run asks nobody', creating, journeyIn('withheld', { campaign, askedAt }), []],
   ['an erasure takes nothing back', answered, journeyIn('cancelled', { campaign, erasedAt: answer.seenAt }), []],
 ] as const)('%s', (_, before, after, changes) => {
   expect(countChanges(before, after)).toEqual(changes);
