@@ -42,6 +42,8 @@ sources:
 ${source.trim().replace(/^/gm, '    ')}
 `;
   writeFileSync(config, text);
+  // As `check` wants it.
+  await redis.handle.client.config('SET', 'appendfsync', 'always');
   await redis.handle.client.hset(`${tagOf('shop')}:poll`, 'since', Date.now() - knownMs);
   const { app, told, contextOf } = await runHere(redis, text, { sweepEveryMs: 200 });
   const context = () => contextOf('shop');

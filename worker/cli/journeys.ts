@@ -3,11 +3,11 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { JourneyCall } from '../journey/calls.ts';
 import { type Journey, journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
-import type { Pauses } from '../operations/pauses.ts';
+import { type Pauses, pausedInWords } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { endInWords } from '../support/call-words.ts';
-import { pausedInWords, type Standing } from '../support/explain.ts';
+import type { Standing } from '../support/explain.ts';
 import {
   type FoundJourney,
   findJourney,

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
 import { testLines, testPlaces } from '../config/test-mode.ts';
-import { within } from '../intake/store-in-time.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { isPutOff } from '../operations/delivery-counts.ts';
 import { resumeRemedy, sentenceOf } from '../operations/outage.ts';
@@ -10,7 +9,7 @@ import { runningProcesses } from '../operations/processes.ts';
 import type { pollState } from '../pipeline/plan/poll-state.ts';
 import { globalTag, isDryRun } from '../redis/keys.ts';
 import type { QueueDepth } from '../redis/queued-jobs.ts';
-import { probe, redisTrouble } from '../redis/unavailable.ts';
+import { probe, redisTrouble, within } from '../redis/unavailable.ts';
 import { absenceOf, stateOf } from '../sources/absent-state.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
@@ -33,7 +32,10 @@ export async function status(options: CommandOptions): Promise<number> {
     const loud = (line: string) => styleText(['bold', 'yellow'], line);
     if (tests.length > 0) tell({ test: tests }, testLines(config).map(loud));
     // A write that a replica refuses is sent again and again: the client looks for the new master.
-    const refused = await within(writeMs, probe(redis, globalTag)).then(() => undefined, redisTrouble);
+    const refused = await within(
+      writeMs,
+      probe(redis, globalTag).then(() => true),
+    ).then(() => undefined, redisTrouble);
     if (refused) tell({ redis: refused.message }, [styleText('red', refused.message)]);
     if (config.dryRun) tell({ dryRun: true }, [loud('DRY RUN: nothing is sent')]);
     const known = await knownSources(redis);

@@ -26,6 +26,11 @@ export interface Pause extends z.output<typeof Pause> {
   stage: string;
 }
 
+/** A step that a person has paused, or that stopped by itself. */
+export function pausedInWords({ stage, why, at, by }: Pause, of = ''): string {
+  return `step ${stage}${of} is ${by === undefined ? 'stopped' : `paused by ${by}`} since ${at.toISOString()}: ${why}`;
+}
+
 /** How often a process reads in Redis whether a stage whose jobs succeed had been stopped: at most once in this time. Real time. */
 const readEveryMs = 1_000;
 /** The time in which a resumed stage's queue is resumed, too: until then sweeps leave a paused queue without a pause alone. Real time. */

@@ -1,7 +1,7 @@
 import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Held } from '../operations/holds.ts';
-import type { Pause } from '../operations/pauses.ts';
+import { type Pause, pausedInWords } from '../operations/pauses.ts';
 import { createNeed, needsOf } from '../pipeline/rules.ts';
 
 /** The fate of one closing in a sentence, and what a person can do about it. */
@@ -75,11 +75,6 @@ export function stopsOf(
     })),
     ...held.map(({ only, why, at }) => ({ why: `${only} has to be mended since ${at.toISOString()}: ${why}` })),
   ];
-}
-
-/** A step that a person has paused, or that stopped by itself. */
-export function pausedInWords({ stage, why, at, by }: Pause, of = ''): string {
-  return `step ${stage}${of} is ${by === undefined ? 'stopped' : `paused by ${by}`} since ${at.toISOString()}: ${why}`;
 }
 
 function ofState(journey: Journey, source: string): Explanation {
