@@ -11,6 +11,7 @@ import { attempt, checkSource } from '../preflight/preflight.ts';
 import { reportFindings, webhookFindings } from '../preflight/receivers.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { keyAdvice } from '../redis/data-key.ts';
+import { redisTrouble } from '../redis/unavailable.ts';
 import { print, say } from './output.ts';
 import { type CommandOptions, checkAccount } from './runtime.ts';
 import { withSources } from './with-engine.ts';
@@ -22,7 +23,8 @@ type Options = CommandOptions & { source?: string; strict?: boolean };
 export async function check(options: Options): Promise<number> {
   try {
     return await checkAll(options);
-  } catch (error) {
+  } catch (failure) {
+    const error = redisTrouble(failure) ?? failure;
     // Machines get an object in every case; people read the message, which has the same.
     const findings = options.json ? preventing(error, options.config) : [];
     if (findings.length > 0) print(options, { errors: findings.length, warnings: 0, findings }, '');
@@ -57,7 +59,9 @@ async function checkAll(options: Options): Promise<number> {
     }
     for (const { source, problem, remedy } of options.source === undefined ? await engine.absences() : [])
       warn(`sources.${source}`, problem, remedy, source);
-    await saveCheck(runtime.redis, { at: new Date(), only: options.source, findings: found });
+    // Kept only where this Redis is known to be this account's.
+    if (ofAccount.length === 0)
+      await saveCheck(runtime.redis, { at: new Date(), only: options.source, findings: found });
   });
   const errors = found.filter(({ level }) => level === 'error').length;
   const warnings = found.length - errors;
@@ -80,7 +84,9 @@ function preventing(error: unknown, file: string): Found[] {
 
 /** Findings about parts of the configuration that all sources share: mails and webhooks. */
 async function commonFindings(config: Config, [first]: readonly SourcePipeline[]): Promise<Finding[]> {
-  const ofReports = first ? await reportFindings(config.reports, first.context.feedback) : [];
+  const ofReports = first
+    ? await attempt('reports', async () => await reportFindings(config.reports, first.context.feedback))
+    : [];
   return [...(await webhookFindings(config)), ...ofReports];
 }
 

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { type Scenario, scenarios } from '../../standins/demo/scenarios.ts';
 import { type DemoWorld, openDemoWorld, timeZone } from '../../standins/demo/world.ts';
@@ -44,8 +45,14 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   let tell = (line: string) => void early.push(line);
   const atWork = { clock, log: terminalLog(clock.now, (line) => tell(line)), batchWindowMs: 20 };
   // `--once` is a check, and begins without data. A person who looks at the page finds some weeks of history.
-  const planted = options.once ? 0 : await plantBefore(runtime, world, atWork);
-  const app = await run(runtime, { role: 'all', ...atWork });
+  const begin = async () => {
+    const planted = options.once ? 0 : await plantBefore(runtime, world, atWork);
+    return { planted, app: await run(runtime, { role: 'all', ...atWork }) };
+  };
+  const { planted, app } = await begin().catch((error: unknown) => {
+    for (const line of early) say(line);
+    throw error;
+  });
   world.pointWebhooksAt(`${app.url}/hooks/support`);
   say(styleText('bold', `See it in a browser: ${app.dashboardUrl}`));
   say(`${firstLook}\n`);
@@ -98,10 +105,13 @@ async function plantBefore(
   options: Pick<EngineOptions, 'clock' | 'log'>,
 ): Promise<number> {
   const engine = await engineOf(runtime, options, { begins: true });
-  const past = world.past();
-  await plantHistory(past, contextOf({ engine }), start);
-  await engine.close(0);
-  return past.length;
+  try {
+    const past = world.past();
+    await plantHistory(past, contextOf({ engine }), start);
+    return past.length;
+  } finally {
+    await engine.close(0);
+  }
 }
 
 function storeOf(app: App): JourneyStore {
@@ -124,10 +134,16 @@ async function followUp(app: App, world: DemoWorld, now: Date): Promise<void> {
       ? { ...followedUp, takesAt: later(openedAt, 0.5) }
       : agentOf(journey, followUp);
     if (now < takesAt || (!followedUp && waiting <= leftToVisitors)) continue;
-    if (state === 'open') await changeFollowUp(journey, { do: 'take', by, at: now }, context);
-    // What a visitor of the page has taken is theirs.
-    if (state !== 'taken' || takenBy !== by || now < later(takenAt, hours)) continue;
-    await changeFollowUp(journey, { do: 'done', outcome, by, at: now }, context);
+    try {
+      if (state === 'open') await changeFollowUp(journey, { do: 'take', by, at: now }, context);
+      // What a visitor of the page has taken is theirs.
+      if (state !== 'taken' || takenBy !== by || now < later(takenAt, hours)) continue;
+      await changeFollowUp(journey, { do: 'done', outcome, by, at: now }, context);
+    } catch (error) {
+      // A visitor was first.
+      if (error instanceof CloseloopError) continue;
+      throw error;
+    }
     waiting--;
     if (followedUp) world.solve(ticket);
   }

@@ -41,7 +41,8 @@ export async function report(options: ReportOptions): Promise<number> {
     storedOf(options, period, account.timeZone),
   ]);
   const notFound = fields?.filter((field) => !rows.some(({ by }) => by?.field === field)) ?? [];
-  const isCampaignUnseen = options.campaign !== undefined && rows.length + comments.length === 0;
+  const isStored = options.campaign !== undefined && (counts?.has(options.campaign) === true || hasAny(followUps));
+  const isCampaignUnseen = options.campaign !== undefined && !isStored && rows.length + comments.length === 0;
   if (isCampaignUnseen || notFound.length > 0) await refuseUnknown(options.campaign, notFound, account);
   const shown = rows.map((row) => ({ ...row, ...(counts && { closeloop: counts.get(row.campaign) ?? nobody }) }));
   if (format === 'json') {

@@ -79,8 +79,8 @@ export function watchKey(key: DataKey, noteSources: () => Promise<void>, runtime
       if (found === 'same') return undefined;
       if (found === 'another') return another();
       log.error({ remedy: emptiedRemedy }, emptied);
-      await noteSources();
       await alertsOf(runtime, log).raise({ kind: 'to-do', source: 'closeloop', why: emptied, remedy: emptiedRemedy });
+      await noteSources();
       return undefined;
     },
     (error) => log.debug({ why: messageOf(error) }, "the installation's key could not be looked at"),

@@ -64,7 +64,7 @@ export async function withQueue<T>(
   work: (queue: Queue) => Promise<T>,
 ): Promise<T> {
   const { Queue } = await import('bullmq');
-  const queue = new Queue(name, { prefix, connection: handle.bull() });
+  const queue = new Queue(name, { prefix, connection: handle.bull(), skipMetasUpdate: true });
   // Logged by the connection itself.
   queue.on('error', () => undefined);
   try {

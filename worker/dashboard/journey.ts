@@ -6,6 +6,7 @@ import { type JourneyCall, mostCalls } from '../journey/calls.ts';
 import type { Journey, TraceLine } from '../journey/journey.ts';
 import { gradeInWords } from '../journey/outcomes.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
+import { SealError } from '../redis/seal.ts';
 import { askNow } from '../support/ask-now.ts';
 import { endInWords } from '../support/call-words.ts';
 import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
@@ -39,7 +40,10 @@ export async function journeyOf(request: FastifyRequest, { engine }: Pick<Dashbo
   const { source, id } = Named.parse(request.params);
   const ref = refOf(source, id);
   return await findAnywhere(engine(), ref).catch((error: unknown) => {
-    if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(ref, error);
+    // Of a text that does not open, its own words are the clue.
+    const isGone =
+      error instanceof CloseloopError && error.advice.kind === 'permanent' && !(error instanceof SealError);
+    if (isGone) throw new NotFound(ref, error);
     throw error;
   });
 }

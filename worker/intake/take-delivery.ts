@@ -129,14 +129,14 @@ function createTake({ pipelines, log, ...options }: DeliveryOptions, refusals: R
     if (delivery.method !== 'POST') return notAllowed;
     const verdict = source.verify(delivery);
     if (!verdict.ok) {
-      refused(verdict.detail ?? signatureFlaws[verdict.why], 'delivery refused: signature');
+      refused(told(verdict.detail ?? signatureFlaws[verdict.why]), 'delivery refused: signature');
       return jsonReply(401, { error: verdict.detail ?? signatureErrors[verdict.why] });
     }
     const flaw = tooIntricate(delivery.raw, mostEntries);
     const found = flaw === undefined ? await source.events(delivery) : { ok: false as const, why: `the body ${flaw}` };
     if (!isResult(found)) throw new Error(noResult);
     if (!found.ok) {
-      const why = redacted(found.why);
+      const why = told(found.why);
       refused(why, 'delivery refused: body');
       return jsonReply(400, { error: why });
     }
@@ -169,10 +169,13 @@ type Take = ReturnType<typeof createTake>;
 function counted(take: Take, { pipelines }: DeliveryOptions, refusals: Refusals): Take {
   return async (name, delivery) =>
     await take(name, delivery).catch((error: unknown) => {
-      refusals.count({ source: name, why: messageOf(error), message: 'delivery not read', level: 'error' });
+      refusals.count({ source: name, why: told(messageOf(error)), message: 'delivery not read', level: 'error' });
       return pipelines.get(name)?.context.source.notStored ?? retryLater('Not read. Send it again.');
     });
 }
+
+/** What a connector says of a delivery, which may quote from it: for a count that Redis keeps. */
+const told = (text: string): string => redacted(text).slice(0, 300);
 
 /** A stranger's connector may return anything. */
 const isResult = (found: unknown): boolean => typeof found === 'object' && found !== null && 'ok' in found;

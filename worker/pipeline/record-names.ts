@@ -37,7 +37,7 @@ function namesIn(shape: object, { agents = [], customer = [] }: RecordParts) {
   const people = [...customer.map((path) => path.split('.').slice(0, -1)), ['customer']];
   return {
     customer: firstOf(people.map((path) => nameOf(at(shape, path)))),
-    agent: firstOf(agents.map((path) => textOf(at(shape, path.split('.'))))),
+    agent: firstOf(agents.filter((path) => !/(^|\.)id$/i.test(path)).map((path) => textOf(at(shape, path.split('.'))))),
   };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { CloseloopError, isCode, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
 /** The names of ioredis' own errors: the connection was lost, or no node of a cluster answers. */
@@ -66,6 +66,8 @@ const whyRefused = [
 /** Says in a sentence that Redis is in trouble, and what to do about it; undefined for an error about anything else. */
 export function redisTrouble(error: unknown): RedisAway | undefined {
   if (error instanceof CloseloopError || !isRedisUnavailable(error)) return undefined;
+  // Node's own abort, not that of ioredis: a person has interrupted a question.
+  if (isCode(error, 'ABORT_ERR')) return undefined;
   if (!(error instanceof Error) || error.name !== 'ReplyError') return new RedisAway(undefined, error);
   const reply = replyOf(error);
   const [, why] = whyRefused.find(([code]) => reply.includes(code)) ?? [

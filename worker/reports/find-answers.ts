@@ -14,7 +14,7 @@ export interface AnswerFilter {
   /** The lowest grade, and the highest. */
   from?: number | undefined;
   to?: number | undefined;
-  /** Only requests with these values in custom fields, without regard to case and accents: people type them. */
+  /** Only requests with these values in custom fields, without regard to case: people type them. */
   values?: Readonly<Record<string, string>> | undefined;
   /** Only answers with a comment. */
   hasWords?: boolean | undefined;
@@ -49,7 +49,7 @@ export function hasValues(
   return Object.entries(wanted).every(([field, value]) => isSame(String(lookUp(values, field) ?? ''), value));
 }
 
-const loosely = new Intl.Collator('en', { sensitivity: 'base' });
+const loosely = new Intl.Collator('en', { sensitivity: 'accent' });
 
 /** Pure. The list may be a moment ahead of its journey, or behind. */
 export function fitting(filter: AnswerFilter): (journey: Journey) => boolean {

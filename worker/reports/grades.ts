@@ -97,9 +97,10 @@ function hasRequests({ now, before }: GradesRow): boolean {
 
 export const nobody: GradeFigures = { asked: 0, answered: null, rate: null, average: null, index: null, grades: null };
 
-/** Fewer answers say little, about a store or an agent as about a week. */
+/** Fewer answers say little, about a store or an agent as about a week. Where the service tells no number, nothing is said of it. */
 export const fewAnswers = 10;
-export const isFew = ({ answered }: Pick<GradeFigures, 'answered'>): boolean => (answered ?? 0) < fewAnswers;
+export const isFew = ({ answered }: Pick<GradeFigures, 'answered'>): boolean =>
+  answered !== null && answered < fewAnswers;
 
 export function resultOf({ average, index }: GradeFigures, measure: Measure): number | null {
   if (measure === null) return null;

@@ -7,7 +7,6 @@ import { mayHaveAsked } from '../journey/outcomes.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
 import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
-import { notAhead } from '../pipeline/plan/plan-journey.ts';
 import { decide, plannedAt, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
 import { lastCounted } from '../pipeline/policy/throttle.ts';
@@ -73,10 +72,9 @@ async function previewOfStatus(
     const ifClosed = isUnkept(status) ? undefined : await ifClosedAt(record, context, readAgainAt);
     return { is: 'open', readAgainAt, record, ifClosed };
   }
-  const { closing } = status;
+  const { closing, closedAt } = status;
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   const journey = exists ? await context.store.get(id) : undefined;
-  const closedAt = journey?.closedAt ?? notAhead(status.closedAt, context.clock.now());
   const ref = refOf(context.name, id);
   const planned = unlessAsked(
     journey,

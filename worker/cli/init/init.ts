@@ -206,7 +206,7 @@ async function accessProblems(source: AnsweredSource, access: Access): Promise<s
     .filter(({ isMadeUp, setting }) => isMadeUp !== true && !setting.startsWith('writeBack.'))
     .map(({ setting }) => setting.split('.')[0]);
   try {
-    return await withSources(asAnswered(answered, access), async ({ pipeline, runtime }) => {
+    return await withSources({ ...asAnswered(answered, access), verified: false }, async ({ pipeline, runtime }) => {
       const { context } = pipeline(source.name);
       const found = (await context.source.check?.(await aboutSource(context, runtime.config))) ?? [];
       const isAsked = (at: string) => at === 'access' || asked.includes(at.split(/[.[]/)[0]);

@@ -164,9 +164,10 @@ export function newClosing(event: RecordJob, at: ClosingAt, context: ReceivingCo
 /** By this much the clock of a vendor may be ahead, or its zone be mistaken. */
 const mostAheadMs = 86_400_000;
 
-/** When a record was closed, for all that is decided: a closing that is dated in the future, by a slip, would wait for that day in silence. */
-export function notAhead(closedAt: Date, now: Date): Date {
-  return closedAt.getTime() - now.getTime() > mostAheadMs ? now : closedAt;
+/** Tells of a closing that is dated in the future, mostly by a slip: it waits for that day, which nobody would notice. */
+export function aheadLine(closedAt: Date, now: Date): string | undefined {
+  if (closedAt.getTime() - now.getTime() <= mostAheadMs) return undefined;
+  return `it is dated ${closedAt.toISOString()}, which is yet to come: it waits for that day, unless a person has it asked now`;
 }
 
 export function receivedLine(

@@ -11,11 +11,11 @@ import { takeExternalGrade } from './external-grade.ts';
 import { type Before, planOpen, planOut } from './not-closed.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
+  aheadLine,
   type ClosingAt,
   getOrCreateJourney,
   isOutside,
   newClosing,
-  notAhead,
   type PlannedJourney,
   planJourney,
   receivedLine,
@@ -119,14 +119,12 @@ async function planClosed(
     context.log.info({ source: context.name, record: event.recordId, closedAt }, why);
     return done;
   }
-  const at = { recordId: record.currentId, closing, closedAt: notAhead(closedAt, context.clock.now()) };
+  const at = { recordId: record.currentId, closing, closedAt };
   if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, reading, context);
-  const ahead =
-    at.closedAt === closedAt
-      ? []
-      : [`it is dated ${closedAt.toISOString()}, which is yet to come: it counts as closed now`];
-  for (const why of ahead) context.log.warn({ journey: refOf(context.name, id), why }, 'a closing of the future');
-  const lines = [receivedLine(event, context), ...ahead];
+  const ahead = aheadLine(closedAt, context.clock.now());
+  if (ahead !== undefined)
+    context.log.warn({ journey: refOf(context.name, id), why: ahead }, 'a closing of the future');
+  const lines = [receivedLine(event, context), ...(ahead === undefined ? [] : [ahead])];
   const draft = context.store.drafts.make(id, newClosing(event, at, context), lines, known?.seen);
   await cancelEarlier(draft, context);
   const planned = await planJourney(draft, reading, context, await remembered.history());

@@ -239,7 +239,8 @@ describe('check and setup', () => {
     const own = { ...beside(loop), data: join(dir, loop.store.source) };
     writeFileSync(own.config, loop.text);
     await printed(() => check(own));
-    writeFileSync(own.config, loop.text.replace(from, to));
+    const mails = '{ server: "smtp://127.0.0.1:9", from: a@example.com, mails: [{ name: x, to: [b@example.com] }] }';
+    writeFileSync(own.config, `${loop.text.replace(from, to)}\nreports: ${mails}\n`);
     const { code, rows } = await printed(() => check(own));
     const found: Finding[] = Object(rows[0]).findings;
     expect(found.filter(({ at }) => at.startsWith('feedback')).map(({ at }) => at)).toEqual(places);

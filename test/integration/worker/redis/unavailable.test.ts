@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { connect } from '../../../../worker/redis/connection.ts';
-import { isLostLock, isRedisUnavailable, redisInWords } from '../../../../worker/redis/unavailable.ts';
+import { isLostLock, isRedisUnavailable, redisInWords, redisTrouble } from '../../../../worker/redis/unavailable.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -30,6 +30,12 @@ const rows: [what: string, error: unknown, expected: boolean][] = [
 ];
 test.each(rows)('it is Redis that is in trouble, or not: %s', (_, error, expected) => {
   expect(isRedisUnavailable(error)).toBe(expected);
+});
+
+test('a question that a person interrupts is no trouble of Redis; a command that ioredis gives up is', () => {
+  const aborted = (more: object) => Object.assign(new Error('aborted'), { name: 'AbortError', ...more });
+  expect(redisTrouble(aborted({ code: 'ABORT_ERR' }))).toBeUndefined();
+  expect(redisTrouble(aborted({ command: { name: 'get' } }))).toMatchObject({ name: 'RedisAway' });
 });
 
 test.each([

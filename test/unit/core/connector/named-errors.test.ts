@@ -61,6 +61,14 @@ test('a record that is none fails by itself, and the others are read', async () 
   ]);
 });
 
+test('a record may have null for what is not there', async () => {
+  const state = { is: 'closed' as const, closing: '1', closedAt: new Date(0) };
+  const nothing = null as unknown as string;
+  const record = { id: '7', currentId: '7', shape: {}, state, personId: nothing, timeZone: nothing, locale: nothing };
+  const results = [{ ok: true as const, record }];
+  expect(await withNamedErrors(() => ({ ...source, read: async () => results }), deskly).read(['7'])).toEqual(results);
+});
+
 test('a reading that gives no list is refused, and a list without a promise is taken', async () => {
   const reading = (given: unknown) =>
     withNamedErrors(() => ({ ...source, read: () => given as ReturnType<Source['read']> }), deskly).read(['7']);
