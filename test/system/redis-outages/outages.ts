@@ -26,7 +26,7 @@ export interface Outage {
 }
 
 /** On a busy machine a delivery may have waited for its answer before the connection is known to be closed. */
-const gone = /writeable|did not answer/;
+const gone = /(does|did) not answer/;
 
 /** One server: how it fails, and how it comes back. */
 function ofOne(
@@ -101,7 +101,7 @@ export const outages: readonly Outage[] = [
   ),
   ofOne(
     'made a replica (READONLY)',
-    /READONLY|writeable/,
+    /READONLY|does not answer/,
     // Of an address where nobody listens: it keeps its data and waits.
     (server) => server.admin.replicaof('127.0.0.1', '1'),
     (server) => server.admin.replicaof('NO', 'ONE'),
@@ -132,7 +132,7 @@ export const outages: readonly Outage[] = [
     const { name, master, replica, sentinel, stop } = await startSentinel();
     return { address: { sentinel: { name, nodes: [sentinel.url] } }, servers: [master, replica], stop };
   }),
-  ofReplicated('a master killed, Cluster', /writeable|answer|CLUSTERDOWN|closed|cluster/i, async (source) => {
+  ofReplicated('a master killed, Cluster', /answer|CLUSTERDOWN|closed|cluster/i, async (source) => {
     const { urls, holding, stop } = await startCluster(3, 1);
     return { address: { cluster: urls }, servers: await holding(tagOf(source)), stop };
   }),
