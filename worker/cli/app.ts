@@ -2,7 +2,6 @@ import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { HealthOptions } from '../intake/health.ts';
-import { within } from '../intake/store-in-time.ts';
 import { createMetrics } from '../operations/prometheus.ts';
 import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
@@ -11,7 +10,7 @@ import { measure } from '../pipeline/measure.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { answersWithin, probe } from '../redis/unavailable.ts';
+import { answersWithin, probe, within } from '../redis/unavailable.ts';
 import { startMails } from './mail-rounds.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
 import { openAdmin, openDashboard, openIntake } from './servers.ts';
@@ -52,8 +51,7 @@ export interface App {
   lost: Watch['lost'];
   /**
    * Takes up the runtime's configuration, which has changed. Jobs that are running end by the earlier one. Of `redis`, `http`, `admin`,
-   * `dashboard`
-   * and `secretsKey` the process keeps what it started with.
+   * `dashboard` and `secretsKey` the process keeps what it started with.
    */
   reload(): Promise<void>;
   /** @param graceMs for what runs: `graceOf` */

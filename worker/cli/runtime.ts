@@ -18,7 +18,7 @@ import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
 import { untilReplicated } from '../redis/replicated.ts';
-import { within } from '../redis/unavailable.ts';
+import { withinPatience } from '../redis/unavailable.ts';
 import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
 import { onFile } from './finish.ts';
@@ -117,10 +117,7 @@ const patienceMs = 5_000;
 
 /** @throws RedisAway; CloseloopError config for a mistake in the address */
 export async function verifyInTime(redis: RedisClient): Promise<void> {
-  await within(
-    patienceMs,
-    verifyConnection(redis).then(() => true),
-  );
+  await withinPatience(patienceMs, verifyConnection(redis));
 }
 
 export async function openRedis(

@@ -32,10 +32,7 @@ export async function status(options: CommandOptions): Promise<number> {
     const loud = (line: string) => styleText(['bold', 'yellow'], line);
     if (tests.length > 0) tell({ test: tests }, testLines(config).map(loud));
     // A write that a replica refuses is sent again and again: the client looks for the new master.
-    const refused = await within(
-      writeMs,
-      probe(redis, globalTag).then(() => true),
-    ).then(() => undefined, redisTrouble);
+    const refused = await within(writeMs, probe(redis, globalTag)).then(() => undefined, redisTrouble);
     if (refused) tell({ redis: refused.message }, [styleText('red', refused.message)]);
     if (config.dryRun) tell({ dryRun: true }, [loud('DRY RUN: nothing is sent')]);
     const known = await knownSources(redis);

@@ -1,4 +1,4 @@
-import { within } from './store-in-time.ts';
+import { within } from '../redis/unavailable.ts';
 
 /** Codes that say why a process is not ready, or only partly ready. Anybody who can reach the intake can read the codes. */
 type NotReady = 'redis-away' | 'redis-takes-no-writes' | 'source-takes-no-writes' | 'paused';

@@ -17,21 +17,32 @@ export function retryLater(error: string, headers: Readonly<Record<string, strin
 
 export const notAllowed = jsonReply(405, { error: 'Send deliveries with POST.' }, { allow: 'POST' });
 
-/** Answers a request that failed, and counts it. @param source whose address it came to, where that is known */
+/** Answers a request that failed, and counts it. @param source the source to whose address the request came; left out: no configured source has that address */
 export function replyToError(error: unknown, refusals: Refusals, source?: string): HttpReply {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   // The server does not read the rest of the body.
   const closing = error instanceof BodyRefused ? { connection: 'close' } : {};
-  const refused = (why: string) => refusals.count({ source, why, message: 'delivery refused: body', level: 'warn' });
-  if (status === 415) refused('it is not sent with Content-Type: application/json');
-  if (status === 413) refused('it is too large');
-  if (status === 415) return jsonReply(415, { error: 'Send JSON with Content-Type: application/json.' }, closing);
-  if (status === 413) return jsonReply(413, { error: 'The delivery is too large.' }, closing);
+  const flaw = bodyFlaws.get(status);
+  if (flaw) {
+    refusals.count({ source, why: flaw.why, message: 'delivery refused: body', level: 'warn' });
+    return jsonReply(status, { error: flaw.error }, closing);
+  }
   if (status < 500) return jsonReply(status, { error: 'The request could not be read.' }, closing);
   if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
   else refusals.count({ source: undefined, why: messageOf(error), message: 'intake failed', level: 'error' });
   return retryLater('Try again.', closing);
 }
+
+const bodyFlaws = new Map([
+  [413, { why: 'it is too large', error: 'The delivery is too large.' }],
+  [
+    415,
+    {
+      why: 'it is not sent with Content-Type: application/json',
+      error: 'Send JSON with Content-Type: application/json.',
+    },
+  ],
+]);
 
 const busy = {
   source: undefined,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TooLate, within } from '../redis/unavailable.ts';
 
 /** How long intake waits for Redis before it answers 503. The whole answer takes two seconds at most. */
 export const storeMs = 1_500;
@@ -32,25 +33,4 @@ export function inTime<Rest extends unknown[]>(store: Store<Rest>): Store<Rest> 
       throw error;
     }
   };
-}
-
-class TooLate extends Error {}
-
-/** @throws Error when Redis has not answered after `ms` */
-export function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
-    // After a suspension of the process Redis' answer may have arrived unread, so it is read first.
-    const timer = setTimeout(() => setImmediate(giveUp), ms);
-    work.then(
-      (result) => {
-        clearTimeout(timer);
-        resolve(result);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
 }

@@ -8,12 +8,12 @@ import { redacted } from '../../core/redaction.ts';
 import { putOff } from '../operations/delivery-counts.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
-import { redisInWords } from '../redis/unavailable.ts';
+import { redisInWords, within } from '../redis/unavailable.ts';
 import { announcedBytes, type Bodies, discard, isShort } from './bodies.ts';
 import type { Connections } from './connections.ts';
 import type { Refusals } from './refusals.ts';
 import { jsonReply, notAllowed, replyToError, retryLater } from './replies.ts';
-import { inTime, storeMs, within } from './store-in-time.ts';
+import { inTime, storeMs } from './store-in-time.ts';
 import { Turns } from './turns.ts';
 
 /** The most entries in the JSON of a delivery: at ten bytes an entry a delivery of 1 MiB has so many. An order of 1 MiB has some 40,000. */

@@ -93,9 +93,15 @@ function failed(error: unknown, { watch, isShared, end }: Call): Promise<void> {
   return stored(report(error, watch, isShared));
 }
 
+/** The error, where it tells of the endpoint: a programming error, of closeloop or of a connector, says nothing about that. */
+function ofEndpoint(error: unknown): CloseloopError | undefined {
+  return error instanceof CloseloopError && !isConnectorBug(error) ? error : undefined;
+}
+
 function endOf(error: unknown): CallEnd {
-  if (!(error instanceof CloseloopError) || isConnectorBug(error)) return 'fault';
-  const { advice, outcome } = error;
+  const failure = ofEndpoint(error);
+  if (failure === undefined) return 'fault';
+  const { advice, outcome } = failure;
   if (advice.kind === 'transient' && advice.throttled === true) return 'throttled';
   return outcome === 'unknown' ? 'no-answer' : advice.kind;
 }
@@ -111,10 +117,10 @@ function failureOfAll(value: unknown): Error | undefined {
 }
 
 async function report(error: unknown, watch: Watch, isShared: boolean): Promise<void> {
-  // A programming error says nothing about the endpoint.
-  if (!(error instanceof CloseloopError) || isConnectorBug(error)) return;
+  const failure = ofEndpoint(error);
+  if (failure === undefined) return;
   const advice = adviceOf(error);
-  if (advice.kind !== 'transient') return error.outcome === 'never-sent' ? undefined : await watch.answered();
+  if (advice.kind !== 'transient') return failure.outcome === 'never-sent' ? undefined : await watch.answered();
   if (advice.throttled !== true)
     return await watch.failed(messageOf(error), isShared ? advice.retryAfterMs : undefined);
   if (isShared) await watch.failed(messageOf(error), advice.retryAfterMs ?? askedToWaitMs);

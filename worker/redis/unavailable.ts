@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseloopError, isCode, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
@@ -70,30 +69,43 @@ export function redisTrouble(error: unknown): RedisAway | undefined {
   if (isCode(error, 'ABORT_ERR')) return undefined;
   if (!(error instanceof Error) || error.name !== 'ReplyError') return new RedisAway(undefined, error);
   const reply = replyOf(error);
-  const [, why] = whyRefused.find(([code]) => reply.includes(code)) ?? [
-    undefined,
-    `it answers "${error.message}": see to that`,
-  ];
+  const known = whyRefused.find(([code]) => reply.includes(code));
+  const why = known?.[1] ?? `it answers "${error.message}": see to that`;
   return new RedisAway(`Redis takes no writes, as ${why}, then give the command again.`, error);
 }
 
-/** @throws RedisAway when Redis has not answered after `ms` */
-export async function answersWithin(redis: RedisClient, ms: number): Promise<void> {
-  const answered = redis.ping().then(
-    () => true,
-    (error: unknown) => !isRedisUnavailable(error),
-  );
-  await within(ms, answered);
+export class TooLate extends Error {}
+
+/** @throws TooLate when Redis has not answered after `ms` */
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
+    // After a suspension of the process Redis' answer may have arrived unread, so it is read first.
+    const timer = setTimeout(() => setImmediate(giveUp), ms);
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
 }
 
-/** @throws RedisAway for false, and where there is nothing after `ms`; the error of `answered` */
-export async function within(ms: number, answered: Promise<boolean>): Promise<void> {
-  // Cancelled with the wait: a timer that is left would keep the process alive after a command's work.
-  const waiting = new AbortController();
-  const late = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
-  try {
-    if (!(await Promise.race([answered, late]))) throw new RedisAway();
-  } finally {
-    waiting.abort();
-  }
+/** @throws RedisAway when Redis has not answered after `ms`, for a person who waits; the error of `work` */
+export async function withinPatience<T>(ms: number, work: Promise<T>): Promise<T> {
+  return await within(ms, work).catch((error: unknown) => {
+    throw error instanceof TooLate ? new RedisAway() : error;
+  });
+}
+
+/** @throws RedisAway when Redis has not answered after `ms`, or is in trouble. A refusal of Redis is an answer. */
+export async function answersWithin(redis: RedisClient, ms: number): Promise<void> {
+  const answered = redis.ping().catch((error: unknown) => {
+    if (isRedisUnavailable(error)) throw new RedisAway();
+  });
+  await withinPatience(ms, answered);
 }
