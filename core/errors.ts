@@ -6,8 +6,7 @@ import { redacted } from './redaction.ts';
 export type Advice =
   /**
    * The same job may succeed later. `retryAfterMs` is the wait that the other side's response asks for, never a guess; at most a day. The
-   * queue
-   * itself waits no longer than `longestWaitMs`.
+   * queue itself waits no longer than `longestWaitMs`.
    * `throttled`: the other side only asked for a wait (rate limit); the wait spends no attempt.
    * `bug`: the connector's own code failed. The other side is not away, and a person has to correct the connector.
    */

@@ -34,8 +34,7 @@ export const noteOn = (recordId: string, about: Noted, at: Date): Engagement => 
 
 /**
  * How many records one call checks for notes. HubSpot takes 1,000, but a record may have hundreds of notes, and closeloop limits the size
- * of a
- * response: with 250 records there is room for 170 notes of each.
+ * of a response: with 250 records there is room for 170 notes of each.
  */
 const recordsPerCall = 250;
 
@@ -46,8 +45,7 @@ const Created = z.object({ results: listOf(z.unknown()).default([]), errors: lis
 
 /**
  * Creates notes or tasks, 100 per call; a refused call is halved until the refused item stands alone. Not idempotent: if this throws, some
- * of
- * them may exist.
+ * of them may exist.
  */
 export async function create({ api, type, kind }: Where, wanted: readonly Engagement[]): Promise<Failures> {
   const refused = (refusal: Refusal) => {
@@ -89,8 +87,7 @@ export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds:
 
 /**
  * Finds which of these notes or tasks exist on their records. Reads associations, because HubSpot's search lags behind new notes. Takes a
- * call
- * for every 250 records, and a call for every 100 notes or tasks on the records.
+ * call for every 250 records, and a call for every 100 notes or tasks on the records.
  * @returns the markers of the existing notes or tasks
  */
 export async function find(where: Where, wanted: readonly Engagement[]): Promise<Set<string>> {

@@ -125,8 +125,7 @@ export class Records {
 
   /**
    * HubSpot returns the surviving record for the id of a merged record: `mergedIds` (if requested) shows whose survivor it is. An id
-   * without a
-   * result is read alone, as the result then belongs to this id.
+   * without a result is read alone, as the result then belongs to this id.
    */
   async read(ids: readonly string[], properties: readonly string[], options: Reading = {}): Promise<Found> {
     const wanted = [...new Set(ids)];

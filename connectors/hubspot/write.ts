@@ -37,8 +37,7 @@ export function propertiesOf(item: WriteBack, names: AnswerPlaces<string>): Reco
 
 /**
  * Converts a value to text, as HubSpot takes only strings: digits for a number, ISO 8601 UTC for an instant, '' to clear. Several values
- * are
- * joined with `;`, as a property with several choices needs it; this is readable in a text as well.
+ * are joined with `;`, as a property with several choices needs it; this is readable in a text as well.
  */
 function textOf({ part, value }: AnswerPart): string {
   if (value instanceof Date) return value.toISOString();
@@ -110,8 +109,7 @@ async function writeNewest(api: HubSpotApi, object: CrmObject, jobs: readonly Jo
 
 /**
  * Reads closeloop's properties, so that a newer answer stays and no note is written twice. If no property shows which answer is newer,
- * records
- * without any note need no read: one call finds these among 250 records.
+ * records without any note need no read: one call finds these among 250 records.
  */
 async function readBefore(api: HubSpotApi, type: ObjectType, jobs: readonly Job[], answeredAt: string | undefined) {
   const properties = [...new Set(jobs.flatMap((job) => Object.keys(job.properties)))];
@@ -197,8 +195,7 @@ function together(record: WriteResult, contact: WriteResult | undefined): WriteR
 
 /**
  * Removes answers from records: clears the configured properties, also of the contact, and archives closeloop's notes. Takes as few calls
- * as
- * writing, and one more if contacts have properties. HubSpot's history of earlier values can't be changed.
+ * as writing, and one more if contacts have properties. HubSpot's history of earlier values can't be changed.
  */
 export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullable<Source['forget']> {
   return async (recordIds) => {
@@ -241,8 +238,7 @@ async function forgetOn(settings: HubSpotSettings, api: HubSpotApi, type: Object
 
 /**
  * The contacts whose answer is the record's. By now a contact may show the answer to another question, or another contact may have taken
- * the
- * place of a deleted contact.
+ * the place of a deleted contact.
  * @param pairs a record's property and the contact's property for the same part of an answer
  */
 async function contactsHolding(

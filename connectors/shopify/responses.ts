@@ -40,7 +40,7 @@ const GraphqlError = z
     const index = path.findIndex((part) => typeof part === 'number');
     return {
       code,
-      /** How many points a call costs that costs more than a call may. */
+      /** The cost in points of a call that Shopify refused because it costs more than one call may. */
       cost,
       /** The place in words: 'nodes.customer'. */
       at: path.filter((part) => typeof part === 'string').join('.'),

@@ -54,8 +54,7 @@ export interface CurrentOrder extends z.output<typeof Current> {
   held: ReadonlyMap<string, z.output<typeof Held>>;
   /**
    * The type of the grade's metafield, which keeps the type that it was defined or first written with; undefined: it was neither defined
-   * nor
-   * written.
+   * nor written.
    */
   gradeType: string | undefined;
 }
@@ -173,8 +172,7 @@ function refusal(shop: string, id: string, why: string): CloseloopError {
 
 /**
  * Writes answers. Each order has mutations of its own, so that a refusal concerns one order; a call has the mutations of as many orders as
- * its
- * limit of points allows. A metafield is written only over the value that was read: a call that Shopify executes late changes no newer
+ * its limit of points allows. A metafield is written only over the value that was read: a call that Shopify executes late changes no newer
  * value.
  */
 export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): DeskWriting<CurrentOrder, string> {
@@ -222,8 +220,7 @@ const begun = (note: string) => (note === '' ? '' : `${note}\n`);
 
 /**
  * The note with closeloop's line, which replaces an earlier line. Brackets and line breaks in a comment are replaced, as they would hide
- * the
- * end of the line.
+ * the end of the line.
  */
 function noteWith(item: WriteBack, note: string): string {
   const { marker, grade, maxGrade, campaign, answeredAt, comment } = item;

@@ -53,8 +53,7 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
 
 /**
  * The response as JSON. A login page has status 200, too, and counts as no JSON. Other texts of a receiver count as success; a 404 with a
- * text
- * may come from a proxy.
+ * text may come from a proxy.
  */
 function jsonOf({ status, text }: HttpResponse): unknown {
   const isPage = status === 404 || /^<(?:!doctype|html)/i.test(text.trim());
@@ -94,8 +93,7 @@ const atOnce = 5;
 
 /**
  * Sends one signed event per answer, in order for each record. A retry has the same id and body, so the receiver recognises it; the
- * receiver
- * finds the newest answer by `answeredAt`.
+ * receiver finds the newest answer by `answeredAt`.
  */
 export function writer(include: Target['include'], post: Post, senderIds: SenderIds): Source['writeBack'] {
   return async (items) => {

@@ -143,8 +143,7 @@ export type Targets = ReadonlyMap<Part, Field>;
 
 /**
  * A configured field that closeloop can't write; `name` as in the configuration. `setup` creates a missing field that the configuration
- * names
- * by its title or key.
+ * names by its title or key.
  */
 type FieldProblem = Finding & { part: Part; name: string; isMissing: boolean };
 
@@ -160,8 +159,7 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Finds the fields that the settings name. Titles are compared exactly, among the account's own fields; if several fields have the title,
- * the
- * only active field counts.
+ * the only active field counts.
  */
 export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: Targets; problems: FieldProblem[] } {
   const targets = new Map<Part, Field>();

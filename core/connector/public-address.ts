@@ -93,8 +93,7 @@ export function isOfPrivateAddress(error: unknown): boolean {
 
 /**
  * A `fetch` to one configured receiver, over connections of its own: a kept connection always goes to the address that was checked when it
- * was
- * opened. Fails with PrivateAddress, also as the cause, where the address isn't public and private ones aren't allowed.
+ * was opened. Fails with PrivateAddress, also as the cause, where the address isn't public and private ones aren't allowed.
  */
 export function openReceiver({ url, allowPrivate }: { url: string; allowPrivate: boolean }, fetch: Fetch) {
   const { Agent } = connections();

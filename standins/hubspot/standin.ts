@@ -104,10 +104,8 @@ export type { HubspotStandinOptions } from './definitions.ts';
 
 /**
  * The stand-in of one HubSpot account and the app installed in it. Its API at the vendor's paths, its control surface under `/_control`,
- * the
- * same as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError for
- * what
- * is malformed. Built from the facts, not from the connector.
+ * the same as methods in account.ts. These take what definitions.ts describes; they throw a ControlError for what isn't there, a ZodError
+ * for what is malformed. Built from the facts, not from the connector.
  */
 export class HubspotStandin extends HubspotAccount {
   readonly accessToken: string;

@@ -160,8 +160,8 @@ export function formToken(reply: FastifyReply): string {
 
 /**
  * Forms that act carry a token which only a page that closeloop showed to the same browser can contain: a keyed digest of the login's
- * session
- * or, without a session, of a random number in a cookie. The token is not stored: every process of the installation can calculate it.
+ * session or, without a session, of a random number in a cookie. The token is not stored: every process of the installation can calculate
+ * it.
  */
 class FormTokens {
   readonly #seal: Pick<Seal, 'digest'>;

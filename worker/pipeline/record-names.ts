@@ -30,8 +30,8 @@ const Person = z.object({
 });
 
 /**
- * The names in a record, where the connector's data sheet says where they are. A customer is whoever has one of the
- * customer's addresses, or is presented as `customer`.
+ * The names of the customer and the agent in a record, at the places that the connector's data sheet names. The customer is the person
+ * who has one of the customer's addresses, or else the person whom the record presents as `customer`.
  */
 function namesIn(shape: object, { agents = [], customer = [] }: RecordParts) {
   const people = [...customer.map((path) => path.split('.').slice(0, -1)), ['customer']];

@@ -42,10 +42,8 @@ const tryAgainMs = 5_000;
 
 /**
  * A shell script that starts Redis and watches it: when Redis ends, the shell exits with Redis' status. When closeloop's end of descriptor
- * 0 closes,
- * also by a kill -9, the watcher stops Redis. The watcher is a separate process, so it stops Redis even if the shell was killed. No other
- * user
- * can read Redis' files, even in a folder that others may enter.
+ * 0 closes, also by a kill -9, the watcher stops Redis. The watcher is a separate process, so it stops Redis even if the shell was killed.
+ * No other user can read Redis' files, even in a folder that others may enter.
  */
 const wrapper = `
 umask 077
@@ -62,8 +60,7 @@ exit $status`;
 /**
  * Starts the embedded Redis: on a unix socket, with every write in a file below `dir`. Redis ends whenever this process ends, for whatever
  * reason, and is started again when it dies by itself. Resolves when Redis answers. If another closeloop on this machine runs a Redis on
- * the same
- * folder, that Redis is shared; when the other closeloop ends, this process starts Redis itself, on the same socket.
+ * the same folder, that Redis is shared; when the other closeloop ends, this process starts Redis itself, on the same socket.
  * @throws CloseloopError config, with the remedy, when there is no server or it can't start.
  */
 export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<EmbeddedRedis> {

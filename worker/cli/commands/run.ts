@@ -10,8 +10,7 @@ export function lastExitCode(): number {
 
 /**
  * The action of a command. The command's code is loaded when the command runs, so that every command starts fast. It is given its options,
- * its arguments by their names,
- * and the connectors.
+ * its arguments by their names, and the connectors.
  */
 export function runs<Options extends OptionValues>(
   load: () => Promise<(options: Options) => Promise<number>>,

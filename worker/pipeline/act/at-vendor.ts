@@ -134,8 +134,7 @@ async function attempted(requests: readonly ActionRequest[], { act }: VendorActC
 
 /**
  * Waits for the work. A vendor may take minutes, so the instants of the begun actions are renewed meanwhile: otherwise another process
- * would
- * take these actions for those of a process that died.
+ * would take these actions for those of a process that died.
  */
 async function stillUnderWay<T>(
   requests: readonly ActionRequest[],
